@@ -132,7 +132,7 @@ def on_simulated_chip() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "calibrated.safetensors"
                 calibrated.save(path)
-                trained = entrain.train("mnist", calibrated=path, epochs=5, progress=True).model
+                trained = entrain.train("mnist", network=path, epochs=5, progress=True).model
             return trained.on(chip).evaluate(test)["top1"]
 
         measure("simulated", f"{shipped}, retrained, on the chip", retrained)
@@ -180,7 +180,7 @@ def on_circuit() -> None:
     test = entrain.Split(data.test.features[:IMAGES], data.test.labels[:IMAGES])
     folder = Path(tempfile.gettempdir()) / "entrain-calibration"
     model = entrain.train(
-        data, protocols="DIRECT", hidden=16, folder=folder / "digits", progress=True
+        data, protocol="DIRECT", network=16, folder=folder / "digits", progress=True
     ).model
     circuit = Circuit(model, data)
     nominal = Circuit(model, data)
@@ -206,7 +206,7 @@ def on_circuit() -> None:
     assert twin.hardware is not None
     measure("circuit", "twin", lambda: twin.on(0).evaluate(test)["top1"])
     retrained = entrain.train(
-        "digits", calibrated=path, folder=folder / "retrained", progress=True
+        "digits", network=path, folder=folder / "retrained", progress=True
     ).model
     measure("circuit", "retrained", lambda: circuit.accuracy(retrained, test))
 

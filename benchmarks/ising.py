@@ -1,12 +1,13 @@
 """Maximum cuts by oscillators and by other solvers.
 
-    python benchmarks/ising.py compare [--graphs FOLDER] [--seconds 10] [--out FILE]
+    python benchmarks/ising.py compare [--graphs FOLDER] [--seconds 8] [--out FILE]
     python benchmarks/ising.py gpu [--graphs FOLDER] [--out FILE]
     python benchmarks/ising.py tune [--settings 20] [--steps 4000] [--device cuda]
 
 `compare` gives every solver the same wall time on every graph, one after the other in one run, and
 writes results/ising.json: 13 graphs of the G-set (FOLDER, .data/gset by default, files G1 or G1.gz;
-not shipped) and five generated ones. Needs `pip install simulated-bifurcation dwave-samplers`.
+not shipped) and five generated ones. Needs `pip install simulated-bifurcation dwave-samplers`, and
+an idle machine: "load" in the file is that of other programs at the beginning.
 `gpu` solves the 13 graphs on a GPU, with fixed numbers of steps and within five seconds, and writes
 results/ising-gpu.json; two minutes. `tune` tries settings of the ramps on generated graphs alone.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import os
 import platform
 import time
 from collections.abc import Callable, Iterator
@@ -75,7 +77,7 @@ def main() -> None:
     parser.add_argument("--graphs", type=Path, default=ROOT / ".data" / "gset")
     parser.add_argument("--only", help="names of graphs, with commas")
     parser.add_argument("--solvers", default="", help="beginnings of names, with commas")
-    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--seconds", type=float, default=8.0)
     parser.add_argument("--steps", type=int, default=4000)
     parser.add_argument("--settings", type=int, default=20)
     parser.add_argument("--device", default="cuda")
@@ -279,6 +281,7 @@ def _best(problem: MaxCut, samples: Any) -> float:
 
 def compare(options: argparse.Namespace) -> dict[str, Any]:
     """Cuts of every solver at equal wall time; the order of solvers rotates from graph to graph."""
+    load = round(os.getloadavg()[0], 1)  # of other programs
     problems = dict(gset(options.graphs, options.only))
     if options.only is None:
         problems |= generated(seed=0)
@@ -300,6 +303,7 @@ def compare(options: argparse.Namespace) -> dict[str, Any]:
     reference = {graph: BEST.get(graph, max(cuts.values())) for graph, cuts in rows.items()}
     return {
         "machine": f"{platform.machine()}, {cpu_share()} cores",
+        "load": load,
         "seconds": options.seconds,
         "reference": reference,
         "cuts": rows,

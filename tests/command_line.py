@@ -22,19 +22,20 @@ from typer.testing import CliRunner
 from entrain.cli import app
 
 
-def recipe(teacher: int, path: int, endpoint: int) -> list[str]:
-    """Options of a tiny training with these epochs, at a rate that few Euler steps allow."""
-    options = {
-        "hidden": "4,3,3",
+def recipe(teacher: int, path: int, endpoint: int | None = None) -> list[str]:
+    """Options of a tiny training with these epochs, at a rate that few Euler steps allow; without
+    the last number, of one without TWO-STAGE-END."""
+    settings = {
         "steps": 20,
-        "initialisations": 1,
-        "path-solver": "sgd",
-        "path-learning-rate": 1000,
-        "teacher-epochs": teacher,
-        "path-epochs": path,
-        "endpoint-epochs": endpoint,
+        "path_solver": "sgd",
+        "TEACHER.initialisations": 1,
+        "TEACHER.epochs": teacher,
+        "PATH.learning_rate": 1000.0,
+        "PATH.epochs": path,
     }
-    return [f"--{name}={value}" for name, value in options.items()]
+    if endpoint is not None:
+        settings["TWO-STAGE-END.epochs"] = endpoint
+    return ["--network=4,3,3", *(f"--set={name}={value}" for name, value in settings.items())]
 
 
 TINY = recipe(100, 5, 5)
@@ -42,6 +43,9 @@ TINY = recipe(100, 5, 5)
 
 QUICK = recipe(3, 1, 1)
 """The least that trains."""
+
+QUICK_PATH = recipe(3, 1)
+"""The least that trains PATH."""
 
 METRICS = ("top1", "top2", "agreement", "endpoint_rmse")
 

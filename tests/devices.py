@@ -29,7 +29,7 @@ CHIP = KIND.sample(5)
 
 def small_model() -> Model:
     """A small trained network of 18 oscillators; strong couplings, so that they show."""
-    return entrain.train("digits", protocols="DIRECT", hidden=8, epochs=4).model
+    return entrain.train("digits", protocol="DIRECT", network=8, epochs=4).model
 
 
 def true(model: Model) -> dict[str, np.ndarray]:

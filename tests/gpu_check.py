@@ -34,7 +34,16 @@ SMALL = (2, 5, 23, 12)
 MODELS = {"mnist-74": 96.86, "fashion-mnist-74": 86.78, "mnist-74-direct": 98.97}
 
 ENTRAIN = [sys.executable, "-m", "entrain"]
-TINY = ["--hidden=8,4,4", "--steps=40", "--initialisations=2", "--teacher-epochs=20"]
+TINY = ["--network=8,4,4", "--set=steps=40"]
+TINY_STAGES = {
+    "TWO-STAGE-END": {
+        "TEACHER.initialisations": 2,
+        "TEACHER.epochs": 20,
+        "PATH.learning_rate": 1000,
+        "PATH.epochs": 20,
+    },
+    "DIRECT": {"DIRECT.epochs": 40},
+}
 
 
 def kernels(device: torch.device) -> str:
@@ -217,7 +226,7 @@ def chips(device: torch.device) -> str:
     for kind in kinds:
         hidden = 38 if kind.oscillators == 48 else 64
         models = [
-            entrain.train(data, hardware=kind, hidden=hidden, epochs=6, device=device).model
+            entrain.train(data, hardware=kind, network=hidden, epochs=6, device=device).model
             for _ in range(2)
         ]
         first, second = (model.network.state_dict() for model in models)
@@ -234,11 +243,11 @@ def chips(device: torch.device) -> str:
 
 def kill_and_resume(device: torch.device) -> str:
     """A training that is killed and goes on ends with the bits of one that was not."""
-    for protocol in ("TWO-STAGE-END", "DIRECT"):
+    for protocol, settings in TINY_STAGES.items():
         with tempfile.TemporaryDirectory() as folder:
             first, second = Path(folder, "first"), Path(folder, "second")
             options = ["--protocol", protocol, "--device", str(device), *TINY]
-            options += ["--path-learning-rate=1000", "--path-epochs=20", "--direct-epochs=40"]
+            options += [f"--set={name}={value}" for name, value in settings.items()]
             _entrain("train", "digits", "--out", str(first), *options)
             stage = "direct" if protocol == "DIRECT" else "path"
             _killed(second, stage, "train", "digits", "--out", str(second), *options)

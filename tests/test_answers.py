@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 
 import entrain
 from entrain.data import FeatureScaling, Split
@@ -76,7 +77,7 @@ def test_integers_0_and_1_alone_are_refused_beside_any_image(
 def test_a_network_reads_the_truth_values_it_was_trained_on() -> None:
     digits = entrain.load_dataset("digits")
     images, labels = digits.train.features.reshape(-1, 8, 8) > 8, digits.train.labels
-    model = entrain.train(images, labels, hidden=16, epochs=6).model
+    model = entrain.train(images, labels, network=16, epochs=6).model
     as_numbers = [model.predict(images.astype(kind)) for kind in (np.uint8, np.float64)]
     assert all(np.array_equal(model.predict(images), each) for each in as_numbers)
     assert (model.predict(images) == labels).mean() > 0.85
@@ -94,7 +95,7 @@ def test_columns_are_found_by_name() -> None:
     pandas = pytest.importorskip("pandas")
     rows, labels = load_iris(return_X_y=True)
     frame = pandas.DataFrame(rows, columns=list("abcd"))
-    model = entrain.train(frame, labels, hidden=8, epochs=5).model
+    model = entrain.train(frame, labels, network=8, epochs=5).model
     assert model.feature_names == ("a", "b", "c", "d")
     assert np.array_equal(model.predict(frame[list("dcba")]), model.predict(frame))
     with pytest.raises(InputError, match="no column 'c', which the model was trained with"):
@@ -103,8 +104,8 @@ def test_columns_are_found_by_name() -> None:
 
 def test_a_training_that_diverges_says_so() -> None:
     rows, labels = load_iris(return_X_y=True)
-    with pytest.warns(RuntimeWarning, match=r"diverged in run 0.*shorter observation time"):
-        entrain.train(rows, labels, hidden=8, epochs=2, observation_time=1e9)
+    with pytest.warns(ConvergenceWarning, match=r"diverged in run 0.*shorter observation time"):
+        entrain.train(rows, labels, network=8, epochs=2, settings={"observation_time": 1e9})
 
 
 def test_a_classifier_and_its_model_know_what_is_unlike_the_data() -> None:

@@ -171,7 +171,7 @@ def run(tiny_run: Run, tmp_path: Path) -> Path:
     [
         (["--seed", "1"], "--seed"),
         (["--out", "elsewhere"], "--out"),
-        (["--path-epochs", "9"], "--path-epochs"),
+        (["--set", "PATH.epochs=9"], "--set"),
         (["--protocol", "PATH"], "--protocol"),
         (["digits"], "DATASET"),
     ],
@@ -290,7 +290,7 @@ def test_a_data_folder_is_remembered_from_everywhere(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
-    options = ["--data-dir", "data", "--out", "run", "--protocol", "PATH"]
+    options = ["--data-dir", "data", "--out", "run"]
     assert invoke("train", *QUICK, *options).exit_code == 0
     kept = RunFolder.open(tmp_path / "run").settings["data_dir"]
     assert kept == str(tmp_path / "data")
@@ -302,10 +302,10 @@ def test_a_data_folder_is_remembered_from_everywhere(
 def test_a_first_stage_that_diverges_at_once_leaves_no_checkpoint(
     refuse: Refuse, tmp_path: Path
 ) -> None:
-    option = "--path-learning-rate=1e12"
+    option = "--set=PATH.learning_rate=1e12"
     message = refuse("train", *QUICK, option, "--out", tmp_path / "run", "--json")
     assert "PATH: the loss became non-finite in the first epoch" in message
-    assert "lower the learning rate of PATH (--path-learning-rate)" in message
+    assert "lower the learning rate of PATH (--set PATH.learning_rate=...)" in message
     assert not (tmp_path / "run" / "results.json").exists()
 
 
@@ -313,23 +313,28 @@ def test_a_first_stage_that_diverges_at_once_leaves_no_checkpoint(
 def test_a_time_that_is_too_long_gets_advice_about_time(
     invoke: Invoke, tmp_path: Path, protocol: str
 ) -> None:
-    kept = [option for option in QUICK if "learning-rate" not in option]
+    unwanted = ["learning_rate", "TWO-STAGE-END"]
     if protocol == "TWO-STAGE-END":  # from the exact minimum, which exists at any time
-        kept = [option for option in kept if "path" not in option]
-    options = [*kept, "--direct-epochs=1", "--protocol", protocol, "--observation-time=1e9"]
+        unwanted += ["PATH", "path"]
+    elif protocol == "DIRECT":
+        unwanted += ["PATH", "TEACHER"]
+    kept = [option for option in QUICK if not any(name in option for name in unwanted)]
+    options = [*kept, "--epochs=1", "--protocol", protocol, "--set=observation_time=1e9"]
     result = invoke("train", *options, "--out", tmp_path / "run")
     assert result.exit_code == 2
     message = " ".join(result.stderr.split())
     assert protocol in message
     assert "Euler step is 5e+07 (observation time 1e+09 in 20 steps)" in message
-    assert "shorter observation time or more steps (--observation-time, --steps)" in message
+    assert (
+        "shorter observation time or more steps (--set observation_time=..., steps=...)" in message
+    )
     assert "learning" not in message
 
 
 def test_a_second_stage_that_diverges_at_once_keeps_the_first(
     invoke: Invoke, tmp_path: Path
 ) -> None:
-    option, folder = "--endpoint-learning-rate=1e6", tmp_path / "run"
+    option, folder = "--set=TWO-STAGE-END.learning_rate=1e6", tmp_path / "run"
     result = invoke("train", *QUICK, option, "--out", folder, "--json")
     assert result.exit_code == 2
     message = " ".join(result.stderr.split())
@@ -337,7 +342,7 @@ def test_a_second_stage_that_diverges_at_once_keeps_the_first(
         "TWO-STAGE-END run 0 became non-finite in epoch 1; only its initial network is saved"
         in message
     )
-    assert "Lower --endpoint-learning-rate (it was 1e+06)" in message
+    assert "Lower its rate (--set TWO-STAGE-END.learning_rate=..., it was 1e+06)" in message
     first, second = (
         read_model(folder / f"{name}-0.safetensors").network for name in ("path", "two-stage-end")
     )
@@ -369,7 +374,7 @@ def test_a_run_that_diverges_keeps_its_best_and_leaves_the_others(
         "PATH run 1 became non-finite in epoch 2; its best checkpoint, of epoch 1, is saved"
         in message
     )
-    assert "Lower --path-learning-rate (it was 8000)" in message
+    assert "Lower its rate (--set PATH.learning_rate=..., it was 8000)" in message
     assert "PATH run 0" not in message
     assert [row["epoch"] for row in rows][1] == 1
     assert torch.equal(networks["good"][0].couplings, networks["bad"][0].couplings)

@@ -114,7 +114,7 @@ def test_hardware_that_a_network_does_not_fit_is_refused_before_training(
 ) -> None:
     folder = tmp_path / "run"
     with pytest.raises(InputError, match=message):
-        entrain.train("digits", hidden=12, epochs=1, hardware=kind, folder=folder)
+        entrain.train("digits", network=12, epochs=1, hardware=kind, folder=folder)
     assert not folder.exists()
     with pytest.raises(InputError, match=message):
         entrain.KuramotoClassifier(hidden=12, hardware=kind).fit(np.eye(10), np.arange(10))
@@ -126,7 +126,7 @@ def test_hardware_that_a_network_does_not_fit_is_refused_before_training(
 def test_hardware_given_twice_is_refused_in_python() -> None:
     own = Direct(chips=ChipTraining(preset("ark")))
     with pytest.raises(InputError, match="hardware is given twice, as hardware and by DIRECT;"):
-        entrain.train("digits", protocols=own, hardware="typical")
+        entrain.train("digits", protocol=own, hardware="typical")
     with pytest.raises(InputError, match=r"given twice, as hardware and by DIRECT\.chips"):
         entrain.train("digits", hardware="typical", settings={"DIRECT.chips": None})
 
@@ -159,7 +159,7 @@ def test_a_misspelling_in_the_section_chip_is_refused(tmp_path: Path, refuse: Re
 
 
 def test_training_refuses_and_leaves_no_folder(refuse: Refuse, tmp_path: Path) -> None:
-    kind, out = tmp_path / "kind.toml", ("--out", tmp_path / "run", "--hidden=12")
+    kind, out = tmp_path / "kind.toml", ("--out", tmp_path / "run", "--network=12")
     for text, message in (
         ("[wiring]\nmask = [[13, 20]]\n", "the wiring has no coupler of a network of 12 hidden"),
         ("[sparsity]\nkept = { value = 0.2, unit = '%' }\n", "keeping 0.002 of them leaves none"),
@@ -191,7 +191,7 @@ def trained_for(text: str, tmp_path: Path, invoke: Invoke) -> Path:
     """The run of a small training for the hardware that a file describes."""
     kind, run = tmp_path / "kind.toml", tmp_path / "run"
     kind.write_text(text)
-    options = ("--hidden=12", "--epochs=3", "--steps=10")
+    options = ("--network=12", "--epochs=3", "--set=steps=10")
     printed(invoke, "train", "digits", "--hardware", kind, "--out", run, *options)
     return run
 

@@ -69,7 +69,7 @@ def test_training_for_a_calibrated_chip_raises_its_accuracy(
     test = entrain.load_dataset("digits").test
     path = tmp_path / "calibrated.safetensors"
     clean.model(model).save(path)
-    trained = entrain.train("digits", calibrated=path, epochs=4, folder=tmp_path / "run").model
+    trained = entrain.train("digits", network=path, epochs=4, folder=tmp_path / "run").model
     assert trained.hardware == entrain.load(path).hardware
     with warnings.catch_warnings(
         action="ignore"
@@ -77,7 +77,7 @@ def test_training_for_a_calibrated_chip_raises_its_accuracy(
         before, after = (each.on(CHIP).evaluate(test)["top1"] for each in (model, trained))
     assert after > before
     assert after > model.evaluate(test)["top1"] - 2.0
-    again = entrain.train("digits", calibrated=path, epochs=4, folder=tmp_path / "run").model
+    again = entrain.train("digits", network=path, epochs=4, folder=tmp_path / "run").model
     for ours, theirs in zip(again.network.parameters(), trained.network.parameters(), strict=True):
         assert torch.equal(ours, theirs)
 
@@ -91,7 +91,7 @@ def test_zero_couplings_stay_zero(model: Model, clean: Calibration, tmp_path: Pa
     )
     path = tmp_path / "pruned.safetensors"
     replace(clean.model(model), network=network).save(path)
-    trained = entrain.train("digits", calibrated=path, epochs=1).model
+    trained = entrain.train("digits", network=path, epochs=1).model
     found = trained.network.as_parameters().couplings
     assert found[0, 1] == found[1, 0] == 0.0
     assert found.count_nonzero() == couplings.count_nonzero()
@@ -227,9 +227,11 @@ def test_commands_plan_calibrate_and_train(
     assert out.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
     assert "exists already" in refuse("calibrate", traces, "--model", file, "--out", out)
     run = tmp_path / "run"
-    assert "was not measured" in refuse("train", "--calibrated", file, "--out", run)
-    assert "cannot be combined" in refuse("train", "--calibrated", out, "--hidden", 4, "--out", run)
-    shown = invoke("train", "--calibrated", out, "--epochs", 1, "--out", tmp_path / "run").stdout
+    assert "was not measured" in refuse("train", "--network", file, "--out", run)
+    assert "cannot be combined" in refuse(
+        "train", "--network", out, "--set", "steps=4", "--out", run
+    )
+    shown = invoke("train", "--network", out, "--epochs", 1, "--out", tmp_path / "run").stdout
     assert "trained for it" in shown
     assert "chip %" in shown
     shown = invoke("evaluate", run).stdout

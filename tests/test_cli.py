@@ -13,7 +13,17 @@ import pytest
 from PIL import Image
 
 import entrain
-from command_line import METRICS, QUICK, Invoke, Run, cli, in_a_terminal, printed, strict
+from command_line import (
+    METRICS,
+    QUICK,
+    QUICK_PATH,
+    Invoke,
+    Run,
+    cli,
+    in_a_terminal,
+    printed,
+    strict,
+)
 from entrain.training.run_folder import RunFolder
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -104,7 +114,10 @@ def test_train_writes_recipe_models_results_and_figure(tiny_run: Run) -> None:
 
 
 def test_train_solves_for_the_path_by_default(invoke: Invoke, tmp_path: Path) -> None:
-    options = "--hidden=4,3,3 --steps=20 --initialisations=1 --teacher-epochs=9 --endpoint-epochs=1"
+    options = (
+        "--network=4,3,3 --set=steps=20 --set=TEACHER.initialisations=1 --set=TEACHER.epochs=9 "
+        "--set=TWO-STAGE-END.epochs=1"
+    )
     results = printed(invoke, "train", *options.split(), "--out", tmp_path / "run")
     assert results["results"]["PATH"]["epoch"] == 1
     protocols = RunFolder.open(tmp_path / "run").recipe.protocols
@@ -115,22 +128,30 @@ def test_train_without_out_takes_the_next_free_folder(
     invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    first = printed(invoke, "train", *QUICK, "--protocol", "PATH")
-    second = printed(invoke, "train", *QUICK, "--protocol", "PATH", "--seed", "1")
+    first = printed(invoke, "train", *QUICK_PATH, "--protocol", "PATH")
+    second = printed(invoke, "train", *QUICK_PATH, "--protocol", "PATH", "--seed", "1")
     assert (first["folder"], second["folder"]) == ("runs/digits-1", "runs/digits-2")
     assert Path("runs/digits-1/results.json").is_file()
     assert Path("runs/digits-2/results.json").is_file()
 
 
 def test_a_protocol_in_lower_case_has_path_trained_in_front(invoke: Invoke, tmp_path: Path) -> None:
-    results = printed(invoke, "train", *QUICK, "--protocol", "path-cont", "--out", tmp_path / "run")
+    results = printed(
+        invoke,
+        "train",
+        *QUICK_PATH,
+        "--protocol=path-cont",
+        "--epochs=1",
+        "--out",
+        tmp_path / "run",
+    )
     assert list(results["results"]) == ["PATH", "PATH-CONT"]
     assert results["model"] == str(tmp_path / "run" / "path-cont-0.safetensors")
 
 
 def test_several_runs_give_mean_and_sample_sd(invoke: Invoke, tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    shown = invoke("train", *QUICK, "--runs", "2", "--protocol", "PATH", "--out", folder)
+    shown = invoke("train", *QUICK_PATH, "--runs", "2", "--protocol", "PATH", "--out", folder)
     assert shown.exit_code == 0
     row = json.loads((folder / "results.json").read_text())["results"]["PATH"]
     assert len(row["runs"]) == 2

@@ -29,7 +29,7 @@ RISING = {"DIRECT.coupling_rate": 1.0, "DIRECT.warm_up": 0.95}  # learns, then s
 
 def digits(**settings: float) -> Trained:
     return entrain.train(
-        "digits", protocols=["DIRECT"], hidden=(8, 4, 4), epochs=20, settings=settings
+        "digits", protocol=["DIRECT"], network=(8, 4, 4), epochs=20, settings=settings
     )
 
 
@@ -60,7 +60,7 @@ def test_a_lane_collapsed_if_its_loss_and_its_accuracy_say_so() -> None:
 
 
 def test_a_training_that_collapses_warns() -> None:
-    with pytest.warns(RuntimeWarning, match="DIRECT: training collapsed in run 0, which ended"):
+    with pytest.warns(ConvergenceWarning, match="DIRECT: training collapsed in run 0, which ended"):
         trained = digits(**RISING)
     assert trained.collapsed == {"DIRECT": [0]}
     with warnings.catch_warnings():
@@ -69,7 +69,7 @@ def test_a_training_that_collapses_warns() -> None:
 
 
 def test_the_command_names_the_option_to_change(invoke: Invoke, tmp_path: Path) -> None:
-    line = ("train", "digits", "--protocol=DIRECT", "--epochs=20", "--hidden=8,4,4", "--json")
+    line = ("train", "digits", "--protocol=DIRECT", "--epochs=20", "--network=8,4,4", "--json")
     settings = [f"--set={name}={value}" for name, value in RISING.items()]
     with pytest.warns(RuntimeWarning) as caught:
         result = invoke(*line, *settings, "--out", tmp_path / "run")
@@ -101,7 +101,7 @@ def test_the_estimator_warns(monkeypatch: pytest.MonkeyPatch) -> None:
         state.history["loss"][-1], state.history["top1"][-1] = [9.0], [10.0]
         return state
 
-    monkeypatch.setattr("entrain.sklearn.base.train_task", worse_at_the_end)
+    monkeypatch.setattr("entrain.training.stages.train_task", worse_at_the_end)
     made = entrain.KuramotoClassifier(8, epochs=3, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"collapsed: .* lower input_rate"):
+    with pytest.warns(ConvergenceWarning, match="training collapsed in run 0.* try lower rates"):
         made.fit(*load_iris(return_X_y=True))

@@ -44,13 +44,15 @@ def test_options_of_a_recipe_have_one_default() -> None:
 
 @pytest.mark.parametrize("examples", [LEAST_ROWS, 40, 1000])
 def test_the_estimator_trains_small_sets_as_train_does(examples: int) -> None:
-    settings = Settings.of(entrain.KuramotoClassifier()).protocol(examples, 3)
+    settings = Settings.of(entrain.KuramotoClassifier()).keywords()
+    assert settings["settings"] == {"DIRECT.weight_decay": 2.0}  # on chips train takes 10
+    assert settings.pop("device") == "auto"
     rows = np.resize(X, (3 * examples, 4))
     data = entrain.load_own(rows, np.arange(len(rows)) % 3)
-    assert settings == Direct().tuned_for("table", examples)
-    recipe = Options().recipe(data)
-    assert recipe.protocols[0] == settings.__class__().tuned_for("data", len(data.train))
-    assert recipe.spec.hidden == default(entrain.KuramotoClassifier.__init__, "hidden")
+    recipe, usual = Options(**settings).recipe(data), Options().recipe(data)
+    assert recipe.protocols == usual.protocols
+    assert recipe.protocols[0] == Direct().tuned_for("data", len(data.train))
+    assert recipe.spec == usual.spec
 
 
 def test_the_estimator_sets_validation_rows_aside_from_ten_on() -> None:
@@ -64,7 +66,7 @@ def test_the_same_command_continues_an_unfinished_run(tmp_path: Path, invoke: In
     table, folder = tmp_path / "x.csv", tmp_path / "run"
     lines = [",".join(map(str, [*row, label])) for row, label in zip(X, y, strict=True)]
     table.write_text("\n".join(["a,b,c,d,label", *lines]))
-    command = ("train", table, "--hidden", 4, "--epochs", 3, "--out", folder, "--json")
+    command = ("train", table, "--network", 4, "--epochs", 3, "--out", folder, "--json")
     expected = json.loads(invoke(*command).stdout)["results"]
     model = read_model(folder / "direct-0.safetensors")
     for file in ("results.json", "direct-0.safetensors"):  # as a killed run
@@ -81,6 +83,8 @@ def test_the_same_command_continues_an_unfinished_run(tmp_path: Path, invoke: In
 
 def test_large_networks_are_told_to_take_long(tmp_path: Path, invoke: Invoke) -> None:
     np.savez(tmp_path / "x.npz", X=X[::10], y=np.arange(15) % 3)
-    options = ("--epochs", 1, "--steps", 2, "--set", "DIRECT.coarse_steps=2")
-    done = invoke("train", tmp_path / "x.npz", "--hidden", 600, *options, "--out", tmp_path / "run")
+    options = ("--epochs", 1, "--set", "steps=2", "--set", "DIRECT.coarse_steps=2")
+    done = invoke(
+        "train", tmp_path / "x.npz", "--network", 600, *options, "--out", tmp_path / "run"
+    )
     assert re.search(r"600 hidden oscillators take about 0:00:\d\d \(h:mm:ss\) on", done.stderr)

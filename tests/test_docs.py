@@ -18,6 +18,12 @@ PAGES = sorted(
 SCRIPTS = sorted((ROOT / "docs" / "gallery").glob("*.py"))
 
 
+def test_the_examples_of_training_run(tmp_path: Path) -> None:
+    data, accuracy = printed("training.md", tmp_path)
+    assert data.startswith("FeatureDataset(named 'data'")
+    assert float(accuracy) > 70
+
+
 def test_the_example_of_getting_started_runs(tmp_path: Path) -> None:
     accuracy, answers = printed("getting-started.md", tmp_path)
     assert float(accuracy) == pytest.approx(96.86, abs=0.02)
@@ -39,7 +45,7 @@ def test_the_examples_of_networks_run(tmp_path: Path) -> None:
 
 
 def test_the_examples_of_solving_run(tmp_path: Path) -> None:
-    shown, cut, split, proper, share, runs, seconds, time, chip, chips = printed(
+    shown, cut, split, proper, share, runs, seconds, time, chip, chips, parts, cost = printed(
         "solving.md", tmp_path
     )
     assert shown.startswith("Solution(cut ")
@@ -55,11 +61,15 @@ def test_the_examples_of_solving_run(tmp_path: Path) -> None:
     assert float(time) > 0
     assert int(chip) > 20
     assert chips.startswith("ProblemYield(chips 10, runs of each 5")
+    assert parts.startswith("40 60 ")  # oscillators and couplers
+    run, solution, total = map(float, cost.split())
+    assert 1e-12 < run <= solution < 1e-3
+    assert total > 0
 
 
 def test_the_page_of_solving_equals_the_results() -> None:
     page = (ROOT / "docs" / "solving.md").read_text()
-    for table in (solver_table(), gpu_table(), chip_table()):
+    for table in (solver_table(), gpu_table(), chip_table(), effect_table(), circuit_table()):
         assert table in page, table
 
 
@@ -94,6 +104,7 @@ def gpu_table() -> str:
 def chip_table() -> str:
     """The chips as the page has them."""
     results = json.loads((ROOT / "results" / "ising-chips.json").read_text())
+    assert (results["chips"], results["effect_chips"]) == (1000, 50)
     columns = ("problem", "chip", "best cut", "ideal, a run", "a run on a chip", "worst chip")
     columns += ("runs at the best cut", "chips that reach it")
     rows = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
@@ -109,6 +120,40 @@ def chip_table() -> str:
         )
         rows.append(f"| {row['problem']} | `{row['chip']}` | {' | '.join(cells)} |")
     return "\n".join(rows)
+
+
+def effect_table() -> str:
+    """The cost of each effect alone as the page has it."""
+    rows = json.loads((ROOT / "results" / "ising-chips.json").read_text())["rows"]
+    problems = list(dict.fromkeys(row["problem"] for row in rows))
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for row in rows:
+        for effect, means in row.get("effects", {}).items():
+            name = (row["chip"], effect.replace("_", " "))
+            cost = round(row["ideal"] - means["alone"], 1) + 0.0  # without -0.0
+            cells.setdefault(name, {})[row["problem"]] = f"{cost:.1f}"
+    lines = [f"| chip | effect | {' | '.join(problems)} |", "|---" * (len(problems) + 2) + "|"]
+    for (chip, effect), costs in cells.items():
+        values = " | ".join(costs.get(problem, "") for problem in problems)
+        lines.append(f"| `{chip}` | {effect} | {values} |")
+    return "\n".join(lines)
+
+
+def circuit_table() -> str:
+    """The machines in ngspice as the page has them."""
+    results = json.loads((ROOT / "results" / "ising-circuits.json").read_text())
+    columns = ("problem", "circuit", "same cut", "same states", "largest difference of a phase")
+    for cycles in (5, 10, 20):  # "23 of 24 runs of LC oscillators"
+        rows = [row for row in results["rows"] if row["circuit"].startswith(f"LC, {cycles} ")]
+        assert [sum(row["same_cut"] for row in rows), len(rows)] == [23, 3]
+    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    for row in results["rows"]:
+        shares = (f"{row[key]} of {results['restarts']}" for key in ("same_cut", "same_states"))
+        difference = f"{row['max_phase_difference']:.1g}"
+        lines.append(
+            f"| {row['problem']} | {row['circuit']} | {' | '.join(shares)} | {difference} rad |"
+        )
+    return "\n".join(lines)
 
 
 def test_the_examples_of_the_estimator_run(tmp_path: Path) -> None:
@@ -135,8 +180,9 @@ def test_the_examples_of_circuits_run(tmp_path: Path) -> None:
 
 
 def test_the_examples_of_costs_run(tmp_path: Path) -> None:
-    counts, *parts = printed("cost.md", tmp_path)
+    counts, *parts, solved = printed("cost.md", tmp_path)
     assert counts.endswith(" True")
+    assert solved == "40 60 True"
     assert [line.rsplit(maxsplit=2)[0] for line in parts][-2:] == ["couplers", "readout"]
 
 

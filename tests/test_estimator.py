@@ -184,7 +184,7 @@ def test_what_cannot_be_used_is_refused() -> None:
         ("observation_time", 0.0, ValueError),
         ("input_rate", float("nan"), ValueError),
         ("coupling_rate", float("inf"), ValueError),
-        ("gain", None, TypeError),
+        ("gain", "x", TypeError),
         ("weight_decay", -1e-3, ValueError),
         ("validation_fraction", 1.0, ValueError),
         ("verbose", -1, ValueError),
@@ -202,7 +202,7 @@ def test_bad_parameters_are_named(name: str, value: object, kind: type[Exception
 
 
 def test_divergence_is_said() -> None:
-    with pytest.warns(ConvergenceWarning, match="lower input_rate"):
+    with pytest.warns(ConvergenceWarning, match="lower its input_rate"):
         small(input_rate=1e30, weight_decay=1e30, epochs=3).fit(*IRIS)
     with pytest.warns(ConvergenceWarning, match="a shorter observation time or more steps"):
         small(observation_time=1e9, epochs=3).fit(*IRIS)

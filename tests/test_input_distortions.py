@@ -48,19 +48,21 @@ def test_noise_has_the_size_of_its_share() -> None:
 
 def test_a_run_is_distorted_alike_alone_and_beside_others() -> None:
     X, y = sequences()
-    options: dict[str, Any] = {"task": "sequence", "hidden": 4, "frames": 4, "epochs": 3}
-    both = entrain.train(X, y, **options, runs=2).models["DIRECT"]
-    one = entrain.train(X, y, **options).model
+    options: dict[str, Any] = {"network": 4, "epochs": 3}
+    both = entrain.train(load_own(X, y, task="sequence", frames=4), **options, runs=2).models[
+        "DIRECT"
+    ]
+    one = entrain.train(load_own(X, y, task="sequence", frames=4), **options).model
     np.testing.assert_array_equal(both[0].scores(X), one.scores(X))
     assert not torch.equal(both[1].scores(X), one.scores(X))
 
 
 def test_without_size_distortions_are_absent() -> None:
     X, y = sequences()
-    options: dict[str, Any] = {"task": "sequence", "hidden": 4, "frames": 4, "epochs": 3}
+    options: dict[str, Any] = {"network": 4, "epochs": 3}
     off = {f"DIRECT.{n}": 0.0 for n in ("input_noise", "time_shift", "time_stretch")}
-    clear = entrain.train(X, y, **options, settings=off).model
-    noisy = entrain.train(X, y, **options).model
+    clear = entrain.train(load_own(X, y, task="sequence", frames=4), **options, settings=off).model
+    noisy = entrain.train(load_own(X, y, task="sequence", frames=4), **options).model
     assert not torch.equal(clear.scores(X), noisy.scores(X))
     assert Direct().input_distortions.is_identity
 
@@ -80,7 +82,7 @@ def test_named_protocols_have_the_settings_of_the_task() -> None:
     assert {k: rule.settings()[k] for k in sequence_set(42, True)} == sequence_set(42, True)
     assert "input_noise" not in sequence_set(42, has_classes=False)
     assert Options().recipe(data).spec.dynamics.observation_time == 0.4
-    (own,) = Options(protocols=Direct(epochs=7)).recipe(data).protocols
+    (own,) = Options(protocol=Direct(epochs=7)).recipe(data).protocols
     assert (own.epochs, getattr(own, "input_noise", None)) == (7, 0.0)
     numbers = load_own(X[:, 0], 0.5 + X[:, 0, 0])
     (rule,) = Options().recipe(numbers).protocols

@@ -19,7 +19,7 @@ X, y = load_iris(return_X_y=True)
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    return entrain.train(X, y, hidden=8, epochs=5).model
+    return entrain.train(X, y, network=8, epochs=5).model
 
 
 def test_many_rows_are_summarised_by_class(model: Model, tmp_path: Path, invoke: Invoke) -> None:
@@ -38,7 +38,7 @@ def test_many_rows_are_summarised_by_class(model: Model, tmp_path: Path, invoke:
 
 
 def test_sparse_rows_are_the_dense_ones(model: Model) -> None:
-    again = entrain.train(sparse.csr_matrix(X), y, hidden=8, epochs=5).model
+    again = entrain.train(sparse.csr_matrix(X), y, network=8, epochs=5).model
     assert (again.network.couplings == model.network.couplings).all()
     assert np.array_equal(again.predict(sparse.csr_array(X)), model.predict(X))
 

@@ -25,7 +25,10 @@ from entrain.playground import PageServer, export, page_files
 from entrain.playground.files import MODELS, PAGE
 
 SOURCE = Path(__file__).parents[1] / "playground"
-LATER = {f"models/{name}.safetensors" for name in MODELS[1:]} | {"test-images.safetensors"}
+LATER = {f"models/{name}.safetensors" for name in MODELS[1:]} | {
+    "test-images.safetensors",
+    "digits.safetensors",
+}
 
 
 @pytest.fixture(scope="module")
@@ -302,3 +305,13 @@ def test_the_built_page_is_that_of_its_source() -> None:
         digest.update(name.encode() + b"\0" + content + b"\0")
     built = json.loads((PAGE / "build.json").read_text())
     assert built["source"] == digest.hexdigest(), "npm run build in playground/"
+
+
+def test_the_times_of_the_page_in_the_documentation_are_those_measured() -> None:
+    measured = json.loads((SOURCE.parent / "results" / "page.json").read_text())["training"]
+    text = (SOURCE.parent / "docs" / "playground.md").read_text()
+    assert f"{measured['frames_per_second']} frames a second while it trains" in text.replace(
+        "\n", " "
+    )
+    for name, seconds in measured["seconds_to_95_percent"].items():
+        assert re.search(rf"{seconds} s\s\({name}\)", text), name

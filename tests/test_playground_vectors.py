@@ -8,9 +8,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
+import entrain
+from entrain.data import Split, load_test_split
 from entrain.hardware import Hardware, preset, presets
 from entrain.hardware.hardware import EFFECT_TYPES
 from entrain.playground.files import MODELS
@@ -19,6 +22,7 @@ from entrain.utils.tensor_file import read_tensors
 ROOT = Path(__file__).parents[1]
 MOST_BYTES, MOST_BYTES_OF_TERMS, MOST_BYTES_OF_PHOTOGRAPHS = 300_000, 10_000, 300_000
 MOST_BYTES_OF_CHIPS, MOST_BYTES_OF_TEST_IMAGES = 200_000, 400_000
+MOST_BYTES_OF_TRAINING = 10_000
 REFUSED_BY_THE_PAGE = {"delay", "measured"}  # effects that it names and does not show
 
 
@@ -127,19 +131,23 @@ def test_the_gallery_holds_the_first_official_test_images_of_each_class(data: Mo
         assert kept[f"{name}.labels"].tolist() == [label for label in range(10) for _ in range(3)]
 
 
-def test_the_images_that_chips_are_measured_on_are_spread_over_the_test_set(
-    data: ModuleType,
-) -> None:
+def test_the_images_that_chips_are_measured_on_are_a_stratified_sample(data: ModuleType) -> None:
     assert data.TEST_IMAGES.stat().st_size < MOST_BYTES_OF_TEST_IMAGES
     kept, _ = read_tensors(data.TEST_IMAGES, "gallery")
-    found = data.test_images()
-    assert kept.keys() == found.keys()
     for name in ("mnist", "fashion-mnist"):
-        for part in ("images", "labels", "indices"):
-            assert torch.equal(kept[f"{name}.{part}"], found[f"{name}.{part}"]), name
+        test, indices = load_test_split(name), kept[f"{name}.indices"]
+        assert len(indices.unique()) == 200
+        pixels = torch.from_numpy(test.features)[indices].reshape(-1, 28, 28)
+        assert torch.equal(kept[f"{name}.images"], pixels)
+        assert torch.equal(kept[f"{name}.labels"].long(), torch.from_numpy(test.labels)[indices])
         assert torch.bincount(kept[f"{name}.labels"].long()).tolist() == [20] * 10
-        late = (kept[f"{name}.indices"] >= 5000).double().mean()
-        assert 0.4 < float(late) < 0.6
+        model = entrain.load(f"{name}-74-robust")
+        whole = model.details["on_chips"]["mean"]
+        for stride, tolerance in ((1, 1.5), (2, 1.5), (4, 3.0)):  # 200, 100 and 50 images
+            rows = slice(None, None, stride)
+            split = Split(pixels[rows].flatten(1).numpy(), test.labels[indices[rows]])
+            found = entrain.yield_of(model, "typical", split, chips=20)
+            assert float(np.mean(found.accuracies)) == pytest.approx(whole, abs=tolerance)
 
 
 @pytest.mark.usefixtures("one_thread")
@@ -158,3 +166,20 @@ def test_the_accuracies_on_the_page_are_those_of_the_models(chips: ModuleType) -
     text = chips.NETWORKS.read_text()
     assert text == chips.networks_text(), "run tools/playground_chips.py, then make page"
     assert set(json.loads(text)) == set(MODELS)
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_the_vectors_of_training_are_what_the_package_computes() -> None:
+    training = tool("playground_training")
+    text = training.VECTORS.read_text()
+    assert len(text) < MOST_BYTES_OF_TRAINING
+    assert_same(training.vectors(), json.loads(text), "training")
+
+
+def test_the_digits_of_the_page_are_those_of_the_package() -> None:
+    training = tool("playground_training")
+    kept, _ = read_tensors(training.DIGITS, "gallery")
+    found = training.digits()
+    assert kept.keys() == found.keys()
+    for name, tensor in kept.items():
+        assert torch.equal(tensor, found[name]), name

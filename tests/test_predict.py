@@ -37,7 +37,7 @@ def rows_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for i in range(90)
     ]
     (folder / "t.csv").write_text("\n".join(["a,b,c,kind", *lines]) + "\n")
-    options = ("--hidden=8", "--steps=40", "--direct-epochs=40")
+    options = ("--network=8", "--set=steps=40", "--epochs=40")
     done = in_process("train", folder / "t.csv", "--out", folder / "run", *options)
     assert done.exit_code == 0, done.stderr
     return folder

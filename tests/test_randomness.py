@@ -109,9 +109,9 @@ def outcome(folder: Path, model: Path, seed: int) -> list[Any]:
     """What commands print and write, begun with other states of the global generators."""
     folder.mkdir()
     table, readings = folder.parent / "table.csv", folder / "t.npz"
-    small, chips = ("--hidden", 4), ("--hardware", "typical")
+    small, chips = ("--network", 4), ("--hardware", "typical")
     commands: list[tuple[object, ...]] = [
-        ("train", table, *small, *chips, "--direct-epochs", 2, "--out", folder / "run"),
+        ("train", table, *small, *chips, "--epochs", 2, "--out", folder / "run"),
         ("yield", model, *chips, "--chips", 2, "--examples", 20),
         ("evaluate", model, "--temperature", 0.3, "--replicates", 2),
         ("evaluate", model, *chips, "--chip", 3),
@@ -130,7 +130,7 @@ def outcome(folder: Path, model: Path, seed: int) -> list[Any]:
     ]
     if find_spec("optuna"):
         trials = ("--trials", 2, "--epochs", 1)
-        commands.append(("search", table, *small, *trials, "--out", folder / "found.json"))
+        commands.append(("search", table, "--hidden", 4, *trials, "--out", folder / "found.json"))
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -73,10 +74,10 @@ def test_dynamics_and_the_size_of_the_network() -> None:
 
 def test_unknown_settings_are_refused() -> None:
     recipe = Recipe.for_dataset("digits", "DIRECT")
-    with pytest.raises(InputError, match="got a recipe and runs"):
-        entrain.train("digits", recipe, runs=2)
-    with pytest.raises(TypeError, match="unknown keyword of train 'epoch'; did you mean 'epochs'"):
-        entrain.train("digits", recipe, epoch=1)
+    with pytest.raises(TypeError, match="recipe must be a Recipe, got 'digits'"):
+        entrain.train_recipe("digits", recipe)
+    with pytest.raises(TypeError, match=r"recipe is now entrain.train_recipe\(recipe, data\)"):
+        entrain.train("digits", recipe=recipe)
     with pytest.raises(InputError, match="unknown setting 'rnus'; did you mean 'runs'"):
         Recipe.for_dataset("digits", rnus=2)
 
@@ -95,7 +96,7 @@ def test_own_data_are_learnt_from_labels_and_datasets_from_a_teacher(
     np.savez(tmp_path / "mine.npz", X=rows, y=np.arange(60) % 2)
     data = load_own(tmp_path / "mine.npz")
     entrain.train(data)
-    entrain.train(data, protocols="PATH")
+    entrain.train(data, protocol="PATH")
     entrain.train("digits")
     names = [[protocol.name for protocol in recipe.protocols] for recipe in asked]
     assert names == [["DIRECT"], ["PATH"], ["PATH", "TWO-STAGE-END"]]
@@ -123,7 +124,7 @@ def test_a_run_folder_accepts_only_the_examples_it_was_started_with(tmp_path: Pa
     digits = entrain.load_dataset("digits")
     protocol = entrain.Direct(epochs=1, batch_size=64)
     spec = entrain.NetworkSpec(hidden=4)
-    options = {"protocols": [protocol], "network": spec, "folder": tmp_path / "run"}
+    options = {"protocol": [protocol], "network": spec, "folder": tmp_path / "run"}
     entrain.train(digits, **options)
     entrain.train(digits, **options)
     other = replace(digits, train=entrain.Split(digits.train.features, digits.train.labels[::-1]))
@@ -134,8 +135,19 @@ def test_a_run_folder_accepts_only_the_examples_it_was_started_with(tmp_path: Pa
 def test_a_recipe_of_another_dataset_and_a_solver_that_is_none_are_refused() -> None:
     digits = entrain.load_dataset("digits")
     with pytest.raises(entrain.InputError, match="the recipe is for mnist, the data are digits"):
-        entrain.train(digits, entrain.Recipe.for_dataset("mnist", "DIRECT"))
+        entrain.train_recipe(entrain.Recipe.for_dataset("mnist", "DIRECT"), digits)
     with pytest.raises(entrain.InputError, match="unknown path_solver 'SGD'"):
         entrain.Recipe.for_dataset("digits", path_solver="SGD")
     with pytest.raises(entrain.InputError, match="different names"):
         entrain.Recipe.for_dataset("digits", [entrain.Direct(epochs=1), "DIRECT"])
+
+
+def test_a_recipe_that_claims_many_runs_takes_no_memory() -> None:
+    """Recipes are read from files, which may claim anything."""
+    tracemalloc.start()
+    try:
+        recipe = Recipe.for_dataset("digits", ("TWO-STAGE-END",), path_solver="sgd", runs=2**20)
+        assert recipe.runs == 2**20
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()

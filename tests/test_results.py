@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 IRIS = load_iris(as_frame=True)
 X = IRIS.data.to_numpy()
 NAMES = IRIS.target_names[IRIS.target.to_numpy()]
-QUICK: dict[str, Any] = {"epochs": 2, "hidden": 5, "steps": 20, "device": "cpu"}
+QUICK: dict[str, Any] = {"epochs": 2, "network": 5, "settings": {"steps": 20}, "device": "cpu"}
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def iris() -> Trained:
-    return entrain.train(X, NAMES, protocols="DIRECT", **QUICK)
+    return entrain.train(X, NAMES, protocol="DIRECT", **QUICK)
 
 
 def test_the_test_examples_are_those_that_training_set_aside(iris: Trained) -> None:
@@ -48,7 +48,7 @@ def test_the_test_examples_are_those_that_training_set_aside(iris: Trained) -> N
 def test_results_are_those_of_results_json(
     iris: Trained, tmp_path: Path, table: Path, invoke: Invoke
 ) -> None:
-    options = ["--epochs", 2, "--hidden", 5, "--steps", 20, "--device", "cpu"]
+    options = ["--epochs", 2, "--network", 5, "--set", "steps=20", "--device", "cpu"]
     printed(invoke, "train", table, "--out", tmp_path / "run", *options)
     stored = RunFolder.open(tmp_path / "run").results()
     assert stored is not None

@@ -94,7 +94,7 @@ def test_it_trains_from_the_command_line_with_any_of_its_fields(
     invoke: Invoke, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    options = ["--protocol", "HEBBIAN", "--set", "HEBBIAN.rate=0.1", "--batch-size=32"]
+    options = ["--protocol", "HEBBIAN", "--set", "HEBBIAN.rate=0.1", "--set=batch_size=32"]
     result = invoke("train", "digits", *options, "--out", folder, "--json")
     assert result.exit_code == 0, result.stderr
     (trained,) = RunFolder.open(folder).recipe.protocols
@@ -108,13 +108,13 @@ def test_it_trains_from_the_command_line_with_any_of_its_fields(
 def test_it_goes_on_in_a_run_folder_with_the_same_bits(tmp_path: Path) -> None:
     data = entrain.load_dataset("digits")
     recipe = Recipe("digits", protocols=(Hebbian(),), runs=2)
-    whole = entrain.train(data, recipe)
+    whole = entrain.train_recipe(recipe, data)
     half = replace(recipe, protocols=(Hebbian(epochs=1),))
     begun = run_pipeline(half, data, device=CPU).states["HEBBIAN"]
     settings = {"device": "cpu", "data_dir": None, "examples": fingerprint(data)}
     kept = RunFolder.create(tmp_path / "run", recipe, settings)
     kept.save("HEBBIAN", begun, finished=False)
-    again = entrain.train(data, recipe, folder=tmp_path / "run")
+    again = entrain.train_recipe(recipe, data, folder=tmp_path / "run")
     for name, tensor in whole.states["HEBBIAN"].current.items():
         assert torch.equal(tensor, again.states["HEBBIAN"].current[name])
     assert Recipe.from_json(recipe.to_json()) == recipe

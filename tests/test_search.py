@@ -171,7 +171,7 @@ def test_the_command_writes_what_train_takes(
     before = file.read_bytes()
     assert "is not a search with" in refuse("search", "digits", *options, "--hidden=4")
     assert file.read_bytes() == before
-    small = ["--hidden=4,2,2", "--direct-epochs=1", "--steps=20", "--device=cpu"]
+    small = ["--network=4,2,2", "--epochs=1", "--set=steps=20", "--device=cpu"]
     arguments = ["--protocol", "DIRECT", "--settings", file, "--out", tmp_path / "run", *small]
     printed(invoke, "train", "digits", *arguments)
     (protocol,) = json.loads((tmp_path / "run" / "run.json").read_text())["recipe"]["protocols"]
@@ -194,7 +194,7 @@ def test_the_command_it_prints_trains_the_same_data(tmp_path: Path, invoke: Invo
     done = invoke("search", table, *options, "--out", tmp_path / "found.json")
     assert done.exit_code == 0, done.stderr
     command = shlex.split(done.stdout.splitlines()[-1])
-    more = ["--out", tmp_path / "run", "--direct-epochs=1", "--steps=20", "--device=cpu"]
+    more = ["--out", tmp_path / "run", "--epochs=1", "--set=steps=20", "--device=cpu"]
     printed(invoke, *command[1:], *more)
     assert load(tmp_path / "run").class_names == ("0", "1")
     recipe = json.loads((tmp_path / "run" / "run.json").read_text())["recipe"]

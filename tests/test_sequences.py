@@ -17,7 +17,7 @@ from entrain.data.sequence_scaling import pad
 from entrain.hardware import Hardware
 from entrain.utils.errors import InputError
 
-OPTIONS: dict[str, Any] = {"task": "sequence", "hidden": 12, "frames": 8, "epochs": 25}
+OPTIONS: dict[str, Any] = {"network": 12, "epochs": 25}
 
 
 def waves(count: int = 90, shortest: int = 9) -> tuple[list[np.ndarray], np.ndarray]:
@@ -31,9 +31,16 @@ def waves(count: int = 90, shortest: int = 9) -> tuple[list[np.ndarray], np.ndar
     return sequences, labels
 
 
+def read(X: Any, y: Any) -> entrain.SequenceDataset:
+    """Sequences of eight frames."""
+    data = entrain.load_own(X, y, task="sequence", frames=8)
+    assert isinstance(data, entrain.SequenceDataset)
+    return data
+
+
 def test_sequences_of_different_lengths_are_learnt(tmp_path: Path) -> None:
     X, y = waves()
-    trained = entrain.train(X, y, **OPTIONS)
+    trained = entrain.train(read(X, y), **OPTIONS)
     assert trained.results["results"]["DIRECT"]["top1"] > 80
     assert trained.recipe.spec.dynamics.steps == 32  # four for each frame
     trained.model.save(tmp_path / "waves.safetensors")
@@ -47,30 +54,32 @@ def test_couplings_matter_for_frequencies() -> None:
     """Without couplings outputs stay where they start, so that nothing is learnt."""
     X, y = waves()
     cut = entrain.train(
-        X, y, **OPTIONS, settings={"DIRECT.frozen": ["couplings"], "DIRECT.initial_couplings": 0}
+        read(X, y),
+        **OPTIONS,
+        settings={"DIRECT.frozen": ["couplings"], "DIRECT.initial_couplings": 0},
     )
-    whole = entrain.train(X, y, **OPTIONS)
+    whole = entrain.train(read(X, y), **OPTIONS)
     part = whole.test
     assert whole.model.evaluate(part)["top1"] > cut.model.evaluate(part)["top1"] + 30
 
 
 def test_a_sequence_of_numbers_predicts_numbers() -> None:
     X, y = waves()
-    trained = entrain.train(X, 0.5 + y + 0.01 * np.arange(len(y)), **OPTIONS)
+    trained = entrain.train(read(X, 0.5 + y + 0.01 * np.arange(len(y))), **OPTIONS)
     assert not trained.model.task.has_classes
     assert trained.results["results"]["DIRECT"]["nrmse"] < 0.8
 
 
 def test_an_ideal_chip_reads_sequences_as_the_network_does() -> None:
     X, y = waves(45)
-    model = entrain.train(X, y, **OPTIONS | {"epochs": 3}).model
+    model = entrain.train(read(X, y), **OPTIONS | {"epochs": 3}).model
     ideal = Hardware().sample(0)
     torch.testing.assert_close(model.on(ideal).scores(X), model.scores(X), rtol=0, atol=1e-6)
 
 
 def test_sequences_are_trained_for_chips() -> None:
     X, y = waves()
-    trained = entrain.train(X, y, **OPTIONS | {"epochs": 60}, hardware="typical")
+    trained = entrain.train(read(X, y), **OPTIONS | {"epochs": 60}, hardware="typical")
     chips = trained.results["results"]["DIRECT"]["on_chips"]
     assert chips["mean"] > 45  # a guess is right for 33
 
@@ -102,14 +111,14 @@ def test_bad_sequences_are_refused(X: Any, message: str) -> None:
 def test_steps_hold_frames_whole() -> None:
     X, y = waves(45)
     with pytest.raises(InputError, match="8 inputs in time must divide the 30 steps; take 32"):
-        entrain.train(X, y, **OPTIONS, steps=30)
+        entrain.train(read(X, y), **OPTIONS, settings={"steps": 30})
 
 
 @pytest.mark.parametrize("protocol", ["TWO-STAGE-END", "EP", "SPSA"])
 def test_rules_of_constant_inputs_refuse_sequences(protocol: str) -> None:
     X, y = waves(45)
     with pytest.raises(InputError, match="use DIRECT"):
-        entrain.train(X, y, **OPTIONS, protocols=protocol)
+        entrain.train(read(X, y), **OPTIONS, protocol=protocol)
 
 
 def succeed(*arguments: object) -> str:
@@ -122,7 +131,7 @@ def test_the_command_line_trains_evaluates_and_predicts_sequences(tmp_path: Path
     X, y = waves()
     file, folder = tmp_path / "waves.npz", tmp_path / "run"
     np.savez(file, X=pad(X), y=y)
-    sizes = ("--frames", 8, "--hidden", 12, "--epochs", 5)
+    sizes = ("--frames", 8, "--network", 12, "--epochs", 5)
     succeed("train", file, "--task", "sequence", *sizes, "--out", folder)
     assert (folder / "trajectories.png").exists()
     assert 0 <= json.loads(succeed("evaluate", folder, "--json"))["top1"] <= 100

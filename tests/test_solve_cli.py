@@ -97,6 +97,7 @@ def test_yield_of_a_problem(cubic: Path, invoke: Invoke, tmp_path: Path) -> None
         (("solve", "GRAPH", "--colours", 9), "--colours must be from 2 to 8"),
         (("solve", "GRAPH", "--figure", "x.txt"), "a figure ends in"),
         (("yield", "GRAPH"), "--hardware is needed"),
+        (("yield", "GRAPH", "--hardware", "lo-2023", "--restarts", 500), "--restarts must be"),
         (("yield", "GRAPH", "--hardware", "lo-2023", "--examples", 3), "an option of a model"),
         (("yield", "mnist-74", "--steps", 3), "--steps is an option of a problem file"),
     ],

@@ -112,7 +112,7 @@ def test_a_folder_of_sounds_is_a_dataset(tmp_path: Path, form: str) -> None:
 
 def test_sounds_are_trained_on_saved_and_predicted(tmp_path: Path) -> None:
     folder, run = tones(tmp_path / "tones"), tmp_path / "run"
-    options = ("--hidden", 8, "--frames", 8, "--epochs", 15, "--out", run)
+    options = ("--network", 8, "--frames", 8, "--epochs", 15, "--out", run)
     result = in_process("train", folder, *options)
     assert result.exit_code == 0, result.output
     clip = write(tmp_path / "clip.wav", tone(1600, 0.4, 22_050, 9), 22_050)
@@ -138,7 +138,7 @@ def test_sounds_are_trained_on_saved_and_predicted(tmp_path: Path) -> None:
 
 def test_sounds_of_another_rate_are_not_evaluated_with_other_bands(tmp_path: Path) -> None:
     run, other = tmp_path / "run", tmp_path / "other"
-    options = ("--hidden", 4, "--frames", 4, "--epochs", 1, "--out", run)
+    options = ("--network", 4, "--frames", 4, "--epochs", 1, "--out", run)
     assert in_process("train", tones(tmp_path / "tones"), *options).exit_code == 0
     for i in range(8):
         for label in ("low", "high"):

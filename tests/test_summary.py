@@ -17,7 +17,7 @@ X, y = load_wine(return_X_y=True)
 
 @pytest.fixture(scope="module")
 def trained() -> entrain.Trained:
-    return entrain.train(X, y, hidden=8, epochs=2)
+    return entrain.train(X, y, network=8, epochs=2)
 
 
 def summaries(trained: entrain.Trained) -> dict[str, object]:

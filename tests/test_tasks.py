@@ -88,7 +88,7 @@ def test_a_new_task_is_one_class_and_one_line(
     monkeypatch.setitem(tasks.TASKS, Signs.kind, Signs)
     X, y = rows_and_numbers()
     data = table(Signs(("product", "difference")), y)
-    trained = entrain.train(data, epochs=25, hidden=12, folder=tmp_path / "run")
+    trained = entrain.train(data, epochs=25, network=12, folder=tmp_path / "run")
     assert trained.results["results"]["DIRECT"]["signs"] > 70
     assert "signs %" not in repr(trained)
     assert "signs" in repr(trained)
@@ -104,9 +104,9 @@ def test_a_new_task_is_one_class_and_one_line(
 @pytest.mark.parametrize("protocol", ["DIRECT", "SPSA"])
 def test_rules_of_finite_time_learn_numbers(protocol: str) -> None:
     X, y = rows_and_numbers()
-    settings = {} if protocol == "DIRECT" else {"SPSA.directions": 8}
+    settings = {"steps": 40} | ({} if protocol == "DIRECT" else {"SPSA.directions": 8})
     trained = entrain.train(
-        X, y[:, 1] + 0.25, protocols=protocol, hidden=10, epochs=30, steps=40, settings=settings
+        X, y[:, 1] + 0.25, protocol=protocol, network=10, epochs=30, settings=settings
     )
     history = trained.states[protocol].history
     assert history["nrmse"][-1][0] < 0.8
@@ -116,7 +116,7 @@ def test_rules_of_finite_time_learn_numbers(protocol: str) -> None:
 def test_numbers_have_their_own_scale(tmp_path: Path) -> None:
     """Targets times 1000 plus 5 give predictions times 1000 plus 5."""
     X, y = rows_and_numbers()
-    options: dict[str, Any] = {"hidden": 8, "epochs": 5, "task": "regression"}
+    options: dict[str, Any] = {"network": 8, "epochs": 5, "task": "regression"}
     usual = entrain.train(X, y, **options).model
     scaled = entrain.train(X, 1000 * y + 5, **options).model
     np.testing.assert_allclose(scaled.predict(X), 1000 * usual.predict(X) + 5, rtol=1e-3, atol=1)
@@ -162,9 +162,9 @@ def test_a_task_survives_its_json() -> None:
 def test_a_teacher_needs_classes() -> None:
     X, y = rows_and_numbers()
     with pytest.raises(InputError, match="use DIRECT"):
-        entrain.train(X, y, protocols="TWO-STAGE-END")
+        entrain.train(X, y, protocol="TWO-STAGE-END")
     with pytest.raises(InputError, match="class_weight is of classes"):
-        entrain.train(X, y, class_weight="balanced")
+        entrain.train(X, y, settings={"class_weight": "balanced"})
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_commands_of_classes_answer_for_numbers(tmp_path: Path) -> None:
     file, folder = tmp_path / "numbers.csv", tmp_path / "run"
     rows = (",".join(map(repr, [*x, float(v)])) for x, v in zip(X.tolist(), y[:, 1], strict=True))
     file.write_text("a,b,c,d,y\n" + "\n".join(rows) + "\n")
-    options = ("--hidden", 8, "--epochs", 5, "--out", folder)
+    options = ("--network", 8, "--epochs", 5, "--out", folder)
     assert "NRMSE" in in_process("train", file, *options).stdout
     assert "NRMSE" in in_process("evaluate", folder).stdout
     answers = in_process("predict", folder, file, "--csv").stdout.splitlines()

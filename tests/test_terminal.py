@@ -58,12 +58,12 @@ def test_what_is_visible_stays(text: str) -> None:
         ["train", f"{HOSTILE}.csv"],
         ["train", HOSTILE],
         ["train", "digits", "--protocol", HOSTILE],
-        ["train", "digits", "--hidden", HOSTILE],
+        ["train", "digits", "--network", HOSTILE],
         ["train", "digits", "--set", HOSTILE],
         ["train", "digits", "--set", f"DIRECT.{HOSTILE}=1"],
         ["train", "digits", "--settings", HOSTILE, "--protocol", "DIRECT"],
         ["train", "--resume", HOSTILE],
-        ["train", "digits", "--data-dir", HOSTILE, "--path-solver", HOSTILE],
+        ["train", "digits", "--data-dir", HOSTILE, "--set", f"path_solver={HOSTILE}"],
         ["evaluate", HOSTILE],
         ["evaluate", f"{HOSTILE}.safetensors"],
         ["predict", "mnist-74", f"{HOSTILE}.png"],
@@ -155,7 +155,7 @@ def test_hostile_cells_and_headers(invoke: Invoke, tmp_path: Path) -> None:
 def test_in_a_terminal_only_rich_sends_escape_sequences(
     hostile_pictures: Path, hostile_model: Path, digits_model: Path, tmp_path: Path
 ) -> None:
-    options = ["--hidden=4,3,3", "--steps=10", "--direct-epochs=1", "--image-size=8"]
+    options = ["--network=4,3,3", "--set=steps=10", "--epochs=1", "--image-size=8"]
     text = all_in_a_terminal(
         ("train", hostile_pictures, "--out", tmp_path / TITLE, *options),
         ("show", hostile_model),
@@ -244,8 +244,8 @@ def test_without_arguments_there_is_help(invoke: Invoke) -> None:
     [
         (["train", "--nonsense"], "--nonsense"),
         (["show"], "Missing argument 'MODEL'"),
-        (["train", "--steps", "many"], "--steps"),
-        (["train", "--steps"], "--steps"),
+        (["train", "--epochs", "many"], "--epochs"),
+        (["train", "--epochs"], "--epochs"),
         (["trian"], "No such command 'trian'"),
         (["show", "mnist-74", "more"], "more"),
     ],
@@ -286,8 +286,10 @@ def test_every_error_is_one_object_under_json(
 def test_a_run_that_diverges_has_results_and_an_error_in_one_object(
     invoke: Invoke, tmp_path: Path
 ) -> None:
-    options = ["--hidden=4,3,3", "--steps=20", "--protocol=DIRECT", "--direct-epochs=1"]
-    result = invoke("train", *options, "--observation-time=1e9", "--out", tmp_path / "r", "--json")
+    options = ["--network=4,3,3", "--set=steps=20", "--protocol=DIRECT", "--epochs=1"]
+    result = invoke(
+        "train", *options, "--set=observation_time=1e9", "--out", tmp_path / "r", "--json"
+    )
     found = strict(result.stdout)
     assert result.exit_code == found["code"] == 2
     assert "DIRECT" in found["results"]

@@ -26,13 +26,16 @@ from entrain.cli import app
 from entrain.rules import PROTOCOLS
 from entrain.training import Options, Recipe, Trained
 from entrain.training.run_folder import RunFolder
+from entrain.training.settings import GENERAL, OLD_KEYWORDS, OLD_PLACES, OLD_SETTINGS
 from entrain.utils.errors import InputError
+from examples import ROOT
 from own_files import folder_of_pictures, npz
 
 IRIS = load_iris(as_frame=True)
 X, Y = IRIS.data.to_numpy(), IRIS.target.to_numpy()
 NAMES = IRIS.target_names[Y]
-QUICK: dict[str, Any] = {"epochs": 2, "hidden": 5, "steps": 20, "device": "cpu"}
+TRAINING_PAGE = (ROOT / "docs" / "training.md").read_text()
+QUICK: dict[str, Any] = {"epochs": 2, "network": 5, "settings": {"steps": 20}, "device": "cpu"}
 LEVELS = np.random.default_rng(0).integers(0, 256, (40, 4, 5))
 
 
@@ -62,22 +65,22 @@ def test_one_table_gives_the_same_bits_in_every_format(
     first = entrain.train(table, **QUICK)
     frame = pandas.read_csv(table)
     rows = frame.drop(columns="species")
-    for data, y, label in (
-        (str(table), None, None),
-        (table, None, "species"),
-        (npz(tmp_path / "flowers.npz", X=X, y=NAMES.astype(str)), None, None),
-        (frame, None, None),
-        (frame, None, "species"),
-        (frame, "species", None),
-        (rows, frame["species"], None),
-        (rows, frame["species"].astype("category"), None),
-        (rows.to_numpy(), frame["species"].tolist(), None),
-        (np.asfortranarray(X), NAMES, None),
-        (torch.tensor(X, requires_grad=True), tuple(NAMES), None),
-        (X.tolist(), NAMES.astype("S"), None),
+    for data, y in (
+        (str(table), None),
+        (entrain.load_own(table, label="species"), None),
+        (npz(tmp_path / "flowers.npz", X=X, y=NAMES.astype(str)), None),
+        (frame, None),
+        (entrain.load_own(frame, label="species"), None),
+        (frame, "species"),
+        (rows, frame["species"]),
+        (rows, frame["species"].astype("category")),
+        (rows.to_numpy(), frame["species"].tolist()),
+        (np.asfortranarray(X), NAMES),
+        (torch.tensor(X, requires_grad=True), tuple(NAMES)),
+        (X.tolist(), NAMES.astype("S")),
     ):
-        assert same(entrain.train(data, y, label=label, **QUICK), first), (type(data), y)
-    options = ["--epochs=2", "--hidden=5", "--steps=20", "--device=cpu"]
+        assert same(entrain.train(data, y, **QUICK), first), (type(data), y)
+    options = ["--epochs=2", "--network=5", "--set=steps=20", "--device=cpu"]
     printed(invoke, "train", table, "--out", tmp_path / "run", *options)
     model = entrain.load(tmp_path / "run")
     pairs = zip(model.network.as_parameters().tensors().values(), weights(first), strict=True)
@@ -85,9 +88,9 @@ def test_one_table_gives_the_same_bits_in_every_format(
 
 
 def test_a_model_trained_on_arrays_predicts_arrays() -> None:
-    trained = entrain.train(X, NAMES, hidden=12, epochs=60, steps=40, device="cpu")
+    trained = entrain.train(X, NAMES, **QUICK | {"network": 12, "epochs": 60})
     assert isinstance(trained, Trained)
-    assert type(trained) is type(entrain.train("digits", protocols="DIRECT", **QUICK))
+    assert type(trained) is type(entrain.train("digits", protocol="DIRECT", **QUICK))
     assert trained.model.class_names == ("setosa", "versicolor", "virginica")
     assert trained.model.score(X, NAMES) > 0.9
 
@@ -110,7 +113,7 @@ def test_pictures_are_whole_numbers_to_255_or_floats_to_1(tmp_path: Path) -> Non
 
 def test_a_folder_of_pictures_is_a_path(tmp_path: Path) -> None:
     pictures = folder_of_pictures(tmp_path / "kinds", {"cat": 12, "dog": 9})
-    trained = entrain.train(pictures, image_size=8, **QUICK)
+    trained = entrain.train(entrain.load_own(pictures, image_size=8), **QUICK)
     assert trained.model.class_names == ("cat", "dog")
     assert trained.model.preprocessing.image_shape == (8, 8)
 
@@ -152,7 +155,7 @@ FRAME = pandas.DataFrame(X).assign(kind=NAMES, note=NAMES)
         (FRAME, "kind", "column 'note' holds .*; expected numbers"),
         (FRAME.assign(note=FRAME["note"].astype("category")), "kind", "column 'note' holds categ"),
         (FRAME, "knid", "unknown column 'knid'; did you mean 'kind'"),
-        (entrain.load_dataset("digits"), Y, "y, label and task belong to arrays and tables"),
+        (entrain.load_dataset("digits"), Y, "y and task belong to arrays and tables"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -169,15 +172,11 @@ def test_other_types_of_data_are_a_type_error(data: Any) -> None:
 
 # Every keyword with values of every wrong kind; those that mean something are left out.
 WRONG = [None, math.nan, -1, "x", [], object(), True]
-FINE: dict[str, list[Any]] = {
-    "data_dir": ["x"],
-    "folder": ["x"],
-    "progress": [True],
-}
+FINE: dict[str, list[Any]] = {"folder": ["x"], "progress": [True]}
 KEYWORDS = [
     name
     for name, each in inspect.signature(entrain.train).parameters.items()
-    if each.kind is each.KEYWORD_ONLY or name in ("y", "recipe")
+    if each.kind is each.KEYWORD_ONLY or name == "y"
 ]
 
 
@@ -198,8 +197,7 @@ def test_a_wrong_value_is_refused_before_training_and_named(
             given = (X, Y) if data == "arrays" else (data,)
             with pytest.raises((InputError, TypeError)) as caught:
                 entrain.train(*given, **{name: value})
-            word = "protocol" if name == "protocols" else name
-            assert word in str(caught.value)
+            assert name in str(caught.value)
             tried += 1
     assert tried >= 8 or name == "y"
 
@@ -210,19 +208,50 @@ def test_an_unknown_keyword_is_a_type_error_that_lists_the_known() -> None:
     assert all(name in str(caught.value) for name in KEYWORDS)
 
 
+def test_train_has_a_dozen_keywords_and_no_positional_ones() -> None:
+    parameters = inspect.signature(entrain.train).parameters
+    assert [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD] == ["data", "y"]
+    assert len([n for n, p in parameters.items() if p.kind is p.KEYWORD_ONLY]) == 12
+
+
 def test_keywords_and_defaults_are_those_of_the_command() -> None:
     command = typer.main.get_command(app).commands["train"]  # type: ignore[attr-defined]
-    spelled = {"dataset": "data", "protocol": "protocols", "out_folder": "folder"}
-    spelled |= {"fields": "settings", "network_file": "network"}  # --set, --network
-    options = {spelled.get(str(each.name), each.name): each.default for each in command.params}
+    options = {str(each.name): each.default for each in command.params}
     parameters = inspect.signature(entrain.train).parameters
-    assert set(options) - set(parameters) == {"resume", "settings_file", "json"}
-    in_python = {"y", "recipe", "teacher", "dynamics", "progress", "unknown"}
-    assert set(parameters) - set(options) == in_python
+    own = {"resume", "settings_file", "json", "label", "image_size", "frames", "data_dir"}
+    assert set(options) - set(parameters) == own
+    assert set(parameters) - set(options) == {"y", "teacher", "progress", "unknown"}
     for name in set(options) & set(parameters):
         assert options[name] == parameters[name].default, name
     for name, each in inspect.signature(Options).parameters.items():
         assert each.default == parameters[name].default, name
+
+
+@pytest.mark.parametrize("name", [*OLD_SETTINGS, *OLD_KEYWORDS, *OLD_PLACES])
+def test_a_keyword_of_version_0_2_names_its_new_place(name: str) -> None:
+    with pytest.raises(TypeError, match=f"^{name} is now ") as caught:
+        entrain.train(X, Y, **{name: 64})
+    place = str(caught.value).partition(" is now ")[2]
+    assert f"| `{name}=` | `{place.replace('64', '...')}` |" in TRAINING_PAGE
+
+
+def test_a_new_place_is_where_the_error_says() -> None:
+    with pytest.raises(TypeError, match=re.escape("is now settings={'batch_size': 64}")):
+        entrain.train(X, Y, batch_size=64)
+    for name, setting in OLD_SETTINGS.items():
+        assert setting in GENERAL or setting.count(".") == 1, name
+
+
+@pytest.mark.parametrize("name", sorted({*OLD_SETTINGS, *OLD_KEYWORDS} - {"protocols"}))
+def test_an_option_of_version_0_2_names_its_new_place(name: str, refuse: Refuse) -> None:
+    option = "--" + name.replace("_", "-")
+    new = f"--set {OLD_SETTINGS[name]}=VALUE" if name in OLD_SETTINGS else "--network"
+    assert refuse("train", option, "3").startswith(f"error: {option} is now {new} ")
+
+
+def test_the_page_lists_the_general_settings() -> None:
+    for name, setting in GENERAL.items():
+        assert f"| `{name}` | {setting.description} | {setting.default} |" in TRAINING_PAGE
 
 
 def recipe_of(monkeypatch: pytest.MonkeyPatch, *args: Any, **options: Any) -> Recipe:
@@ -239,7 +268,7 @@ def recipe_of(monkeypatch: pytest.MonkeyPatch, *args: Any, **options: Any) -> Re
 
 def test_epochs_are_those_of_the_protocols_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def epochs(protocols: Any, **options: Any) -> dict[str, int]:
-        recipe = recipe_of(monkeypatch, "digits", protocols=protocols, epochs=7, **options)
+        recipe = recipe_of(monkeypatch, "digits", protocol=protocols, epochs=7, settings=options)
         return {rule.name: rule.epochs for rule in recipe.protocols}
 
     assert epochs("DIRECT") == {"DIRECT": 7}
@@ -248,7 +277,7 @@ def test_epochs_are_those_of_the_protocols_named(monkeypatch: pytest.MonkeyPatch
     assert epochs("DIRECT-FROM-PATH", path_solver="sgd") == {"PATH": 40, "DIRECT-FROM-PATH": 7}
     assert epochs("PATH", path_solver="sgd") == {"PATH": 7}
     both = ["DIRECT", PROTOCOLS["Z-END"]]
-    assert epochs(both, direct_epochs=3) == {"DIRECT": 3, "Z-END": 7}
+    assert epochs(both, **{"DIRECT.epochs": 3}) == {"DIRECT": 3, "Z-END": 7}
     with pytest.raises(InputError, match=r"epochs: the exact solver of PATH has none"):
         epochs("PATH")
 
@@ -257,23 +286,26 @@ def test_every_keyword_reaches_the_recipe(monkeypatch: pytest.MonkeyPatch) -> No
     made = recipe_of(
         monkeypatch,
         "digits",
-        protocols=["path", "two-stage-end", "direct"],
+        protocol=["path", "two-stage-end", "direct"],
         runs=np.int64(2),
         seed=5,
-        hidden=np.array([6, 3]),
-        batch_size=np.uint8(16),
-        teacher_epochs=11,
-        initialisations=2,
-        path_epochs=12,
-        path_learning_rate=1000,
-        endpoint_epochs=13,
-        endpoint_learning_rate=np.float32(0.5),
-        endpoint_weight=2,
-        direct_epochs=14,
-        observation_time=0.1,
-        steps=30,
-        class_weight={3: 2.0},
-        settings={"DIRECT.gain": 8, "path.batch_size": 17},
+        network=np.array([6, 3]),
+        settings={
+            "batch_size": np.uint8(16),
+            "teacher.epochs": 11,
+            "TEACHER.initialisations": 2,
+            "PATH.epochs": 12,
+            "PATH.learning_rate": 1000,
+            "TWO-STAGE-END.epochs": 13,
+            "TWO-STAGE-END.learning_rate": np.float32(0.5),
+            "TWO-STAGE-END.endpoint_weight": 2,
+            "DIRECT.epochs": 14,
+            "observation_time": 0.1,
+            "steps": 30,
+            "class_weight": {3: 2.0},
+            "DIRECT.gain": 8,
+            "path.batch_size": 17,
+        },
     )
     path, end, direct = made.protocols
     assert (made.runs, made.seed, made.spec.hidden) == (2, 5, 9)
@@ -292,10 +324,8 @@ def test_steps_change_the_dynamics_of_a_given_network(monkeypatch: pytest.Monkey
     spec = entrain.NetworkSpec(5, entrain.Dynamics(2.0, 0.3, 70), lag=0.1)
     made = recipe_of(monkeypatch, X, Y, network=spec)
     assert made.spec == spec
-    made = recipe_of(monkeypatch, X, Y, network=spec, steps=9)
+    made = recipe_of(monkeypatch, X, Y, network=spec, settings={"steps": 9})
     assert made.spec.dynamics == entrain.Dynamics(2.0, 0.3, 9)
-    with pytest.raises(InputError, match="hidden and network both"):
-        entrain.train(X, Y, network=spec, hidden=3)
 
 
 def test_progress_on_request(table: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -336,16 +366,23 @@ def test_a_used_folder_is_refused_without_naming_a_command(tmp_path: Path) -> No
 def test_weights_and_epochs_on_the_command_line(
     table: Path, tmp_path: Path, invoke: Invoke, refuse: Refuse
 ) -> None:
-    options = ["--out", tmp_path / "run", "--hidden=4", "--steps=10", "--device=cpu", "--epochs=3"]
-    printed(invoke, "train", table, "--class-weight=balanced", *options)
+    options = [
+        "--out",
+        tmp_path / "run",
+        "--network=4",
+        "--set=steps=10",
+        "--device=cpu",
+        "--epochs=3",
+    ]
+    printed(invoke, "train", table, "--set=class_weight=balanced", *options)
     (protocol,) = RunFolder.open(tmp_path / "run").recipe.protocols
     assert protocol.epochs == 3
     labels = entrain.load_own(table).train.labels
     expected = compute_class_weight("balanced", classes=np.arange(3), y=labels)
     assert protocol.class_weights == pytest.approx(expected)
     options[1] = tmp_path / "other"
-    message = refuse("train", table, "--class-weight=even", *options)
-    assert "--class-weight must be 'balanced'" in message
+    message = refuse("train", table, "--set=class_weight=even", *options)
+    assert "class_weight must be 'balanced'" in message
     message = refuse("train", table, "--set=DIRECT.class_weights=[1,2]", *options)
     assert "class_weights must be 3 numbers, one for each class, got 2" in message
     assert "--epochs must be" in refuse("train", table, "--epochs=0")

@@ -77,6 +77,6 @@ def test_the_bundled_dataset_is_listed_and_shown() -> None:
 
 
 def test_japanese_vowels_are_learnt_from_labels() -> None:
-    trained = entrain.train("japanese-vowels", hidden=16, epochs=12)
+    trained = entrain.train("japanese-vowels", network=16, epochs=12)
     assert [rule.name for rule in trained.recipe.protocols] == ["DIRECT"]
     assert trained.model.evaluate(entrain.load_dataset("japanese-vowels").validation)["top1"] > 80

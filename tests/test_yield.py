@@ -34,7 +34,7 @@ TYPICAL = preset("typical")
 def chip_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny training for typical chips, by the command."""
     folder = tmp_path_factory.mktemp("chips") / "run"
-    options = ("--hidden=12", "--epochs=6", "--steps=20")
+    options = ("--network=12", "--epochs=6", "--set=steps=20")
     command = ["train", "digits", "--hardware", "typical", *options, "--out", str(folder)]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.stderr
@@ -364,10 +364,10 @@ def test_training_refuses_hardware_that_does_not_fit(refuse: Refuse, tmp_path: P
     out = ("--out", tmp_path / "run")
     small = tmp_path / "small.toml"
     small.write_text("[chip]\noscillators = 10\n")
-    assert "the chip 10" in refuse("train", "digits", "--hardware", small, "--hidden=12", *out)
+    assert "the chip 10" in refuse("train", "digits", "--hardware", small, "--network=12", *out)
     small.write_text("[wiring]\nmask = [[0, 99]]\n")
     assert "the network 22 osc" in refuse(
-        "train", "digits", "--hardware", small, "--hidden=12", *out
+        "train", "digits", "--hardware", small, "--network=12", *out
     )
     assert "PATH cannot be trained for hardware" in refuse(
         "train", "digits", "--hardware", "typical", "--protocol", "PATH", *out

@@ -29,6 +29,7 @@ from entrain import kernels
 from entrain.data import load_test_split
 from entrain.data.pictures import framed, read_picture
 from entrain.evaluation import margin
+from entrain.hardware import preset
 from entrain.physics import Noise, layered_graph
 from entrain.physics.noise import philox
 from entrain.playground.files import MODELS
@@ -69,25 +70,47 @@ def main() -> None:
 
 def gallery() -> dict[str, Tensor]:
     """Per dataset: images uint8 (30, 28, 28), labels uint8 (30), indices int64 (30), by class."""
-    return _chosen(lambda places: places[:PER_CLASS])
+    return _chosen(lambda places, name, label: places[:PER_CLASS])
 
 
 def test_images() -> dict[str, Tensor]:
-    """The same of 200 images a dataset, evenly spaced in each class: the first half of the MNIST
-    test images is clearer than the second, by LeCun's note on the files."""
+    """The same of 200 images a dataset, a sample stratified by class and by difficulty: in each
+    class of the test set the middles of 20 equal ranges of the mean margin of its own class, on
+    chips. Every second and every fourth image are such samples too."""
+    margins = {name: margins_on_chips(name) for name in ("mnist", "fashion-mnist")}
+    ranks = [4 * group + rank for group in range(MEASURED_PER_CLASS // 4) for rank in (2, 1, 0, 3)]
 
-    def spaced(places: np.ndarray) -> np.ndarray:
-        return places[np.arange(MEASURED_PER_CLASS) * len(places) // MEASURED_PER_CLASS]
+    def stratified(places: np.ndarray, name: str, label: int) -> np.ndarray:
+        ranked = places[margins[name][places].argsort(kind="stable")]
+        chosen = np.array(ranks) + 0.5
+        if label % 2:  # every second image of a class would be a little harder than the others
+            chosen = MEASURED_PER_CLASS - chosen
+        return ranked[(chosen * len(places) / MEASURED_PER_CLASS).astype(int)]
 
-    return _chosen(spaced)
+    return _chosen(stratified)
 
 
-def _chosen(choose: Callable[[np.ndarray], np.ndarray]) -> dict[str, Tensor]:
-    """Images, labels and indices that `choose` selects in each class."""
+def margins_on_chips(dataset: str) -> np.ndarray:
+    """Activation of the class of each test image over the largest of the others (n,), in the mean
+    over two networks on ten typical chips each."""
+    test, typical, total = load_test_split(dataset), preset("typical"), 0.0
+    labels = torch.from_numpy(test.labels)[:, None]
+    for ending in ("direct", "robust"):
+        model = entrain.load(f"{dataset}-74-{ending}")
+        for chip in range(10):
+            scores = model.on(typical.sample(chip)).scores(test.features)
+            own = scores.gather(1, labels)[:, 0]
+            others = scores.scatter(1, labels, -math.inf).amax(1)
+            total = total + (own - others).double().numpy()
+    return total / 20
+
+
+def _chosen(choose: Callable[[np.ndarray, str, int], np.ndarray]) -> dict[str, Tensor]:
+    """Images, labels and indices that `choose` selects in each class of a dataset."""
     tensors = {}
     for name in ("mnist", "fashion-mnist"):
         test = load_test_split(name)
-        chosen = [choose(np.flatnonzero(test.labels == label)) for label in range(10)]
+        chosen = [choose(np.flatnonzero(test.labels == label), name, label) for label in range(10)]
         indices = torch.from_numpy(np.concatenate(chosen))
         tensors[f"{name}.images"] = torch.from_numpy(test.features)[indices].reshape(-1, *SHAPE)
         tensors[f"{name}.labels"] = torch.from_numpy(test.labels)[indices].to(torch.uint8)

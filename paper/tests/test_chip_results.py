@@ -22,7 +22,7 @@ from entrain.models.model import Model
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.usefixtures("one_thread")]
 
 TYPICAL = preset("typical")
-OPTIONS = ("--hidden=12", "--epochs=6", "--steps=20")
+OPTIONS = ("--network=12", "--epochs=6", "--set=steps=20")
 
 
 def train(folder: Path, *options: str) -> str:

@@ -97,7 +97,12 @@ try {
   const rows = await page.$$eval('[data-testid^="yield-row-"]', (found) =>
     found.map((row) => [...row.children].map((cell) => cell.textContent)),
   );
-  console.log(JSON.stringify({ read, drawn, note, rows, complaints, foreign }));
+  await page.$eval(selector("to-learn"), (element) => element.click());
+  await until(page, "learn-facts", (text) => text.startsWith("step 0"));
+  await page.$eval(selector("learn-play"), (element) => element.click());
+  const share = (text) => Number(/([\d.]+) % of the examples/.exec(text)?.[1] ?? 0);
+  const learnt = share(await until(page, "learn-facts", (text) => share(text) >= 95));
+  console.log(JSON.stringify({ read, drawn, note, rows, learnt, complaints, foreign }));
 } finally {
   await browser.close();
   rmSync(profile, { recursive: true, force: true });

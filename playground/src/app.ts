@@ -1,20 +1,22 @@
 /** State to run to views: every change of the state ends in a run, and every run is
  * played from its start, so that one sees it decide. */
 
-import { UnfitInput, UnfitModel, testImages, type Gallery, type Model, type Shape } from "./core";
+import { UnfitInput, testImages, type Gallery, type Model, type Shape } from "./core";
 import { Engine, type Finished } from "./engine/engine";
-import { Address, addressTime, readAddress } from "./address";
+import { Address, addressTime, isEmpty } from "./address";
 import { IDEAL, UnfitChip } from "./chips";
 import { hook, paintGrey } from "./dom";
 import { Landscapes } from "./landscapes";
 import { Later } from "./later";
-import { Models, Unreachable, loadGallery, loadModels, loadTestImages } from "./models";
+import { Models, loadGallery, loadModels, loadTestImages } from "./models";
+import { Opening } from "./opening";
+import { createPages } from "./otherPages";
+import { pageOf } from "./pages";
 import { inputOf, testInputs, type Outcome } from "./run";
 import {
   DATASETS,
   FIRST_NETWORK,
   damageOf,
-  firstPicture,
   freshSettings,
   healed,
   networkKeys,
@@ -41,6 +43,7 @@ import { createRow } from "./views/row";
 import { startTerms } from "./views/terms";
 import { startTheme } from "./views/theme";
 import { showTitle } from "./views/title";
+import { tourActs } from "./tourActs";
 import { startTour } from "./views/tour";
 import { createUpload } from "./views/upload";
 import { describe, fillsFrame, invitation } from "./words";
@@ -60,6 +63,7 @@ export class App {
   private gallery: Gallery = new Map();
   private galleryView: GalleryView | null = null; // until the gallery is here nothing runs
   private models = new Models([]);
+  private opening = new Opening(this.models, this.gallery, () => false); // until both are there
   private choice: ChoiceView | null = null;
 
   private readonly later = new Later(
@@ -94,19 +98,20 @@ export class App {
     onSilence: (i) => this.setDamage(withSilenceToggled(damageOf(this.state), i)),
   }, this.later);
 
+  private readonly pages = createPages({
+    write: () => this.address.write(),
+    open: (file) => this.drop(file),
+  });
+  private showTour: () => void = () => undefined;
   private lab: Lab | null = null;
-  private readonly listeners: ((finished: Finished, models: Model[]) => void)[] = [];
-
-  /** `listener` gets every run that is shown, and the models it was of as their files have them. */
-  onOutcome(listener: (finished: Finished, models: Model[]) => void): void {
-    this.listeners.push(listener);
-  }
 
   async start(): Promise<void> {
     startTheme(() => {
       this.show();
       this.lab?.redraw();
+      this.pages.redraw();
     });
+    this.pages.show(pageOf(location.hash));
     createUpload(
       () => this.shape,
       (pixels) => {
@@ -120,7 +125,16 @@ export class App {
     for (const place of [hook("row"), document.querySelector(".physics")!]) {
       place.addEventListener("change", () => this.replay());
     }
-    startTour();
+    this.showTour = startTour(
+      tourActs({
+        state: () => this.state,
+        outcome: () => this.outcomes[0] ?? null,
+        draw: (points) => this.pad.trace(points),
+        play: () => this.replay(),
+        setDamage: (damage) => this.setDamage(damage),
+        setPhysics: (physics) => this.setPhysics(physics),
+      }),
+    );
     startTerms();
     hook("pad-edit").addEventListener("click", () => {
       if (this.last === null || this.shape === null) return;
@@ -129,69 +143,44 @@ export class App {
     });
     const gallery = loadGallery();
     this.models = await loadModels();
-    if (location.hash.length < 2) {
+    if (isEmpty(location.hash)) {
       // Beside the gallery; if it fails, `enter` says why.
       this.models.load({ ...FIRST_NETWORK, ...this.models.first }).catch(() => undefined);
     }
     this.gallery = await gallery;
+    this.opening = new Opening(this.models, this.gallery, () => this.last !== null);
     this.choice = createChoice(this.models.given, (choice) => this.choose(choice));
     this.galleryView = createGallery(this.gallery, (dataset, index) => this.pick(dataset, index));
-    addEventListener("hashchange", () => void this.enter(this.linked(), addressTime() ?? "play"));
-    await this.enter(this.firstState(), addressTime() ?? "play");
+    addEventListener("hashchange", () => this.follow());
+    await this.enter(this.opening.first(), addressTime() ?? "play");
     setTimeout(() => this.mountLab()); // the verdict comes first
+  }
+
+  /** The address is another: by hand, from a link, or back in the history. */
+  private follow(): void {
+    const page = pageOf(location.hash);
+    this.pages.show(page);
+    if (page !== "read") return;
+    const coming = isEmpty(location.hash) ? this.opening.first() : this.opening.linked();
+    void this.enter(coming, addressTime() ?? "play");
   }
 
   /** Chips by the hundred, of the network and the hardware that are shown. */
   private mountLab(): void {
-    const lab = new Lab(hook("lab"), {
+    this.lab = new Lab(hook("lab"), {
       load: (name) => this.models.named(name),
       others: (model) => counterparts(this.models.shipped(model.dataset), model),
       images: loadTestImages,
-      onKind: (kind) => this.setPhysics({ ...this.state.physics, ...AS_IT_IS, kind }),
     });
-    this.lab = lab;
-    const follow = (state: AppState, outcome: Outcome, model: Model): void =>
-      lab.show({ model, physics: outcome.physics, kind: state.physics.kind, outcome });
-    this.onOutcome(({ state, outcomes }, [model]) => follow(state, outcomes[0]!, model!));
+    this.showLab();
+  }
+
+  private showLab(): void {
     const [model] = (this.last && this.models.get(this.last)) ?? [];
-    if (this.last !== null && model !== undefined) follow(this.last, this.outcomes[0]!, model);
-  }
-
-  /** The state of the address, else the model that was given, else the first that is shipped. */
-  private async firstState(): Promise<AppState> {
-    const linked = await this.linked();
-    if (linked !== null) return linked;
-    const { first } = this.models;
-    const given = first && (await this.orProblem(this.opened({ ...FIRST_NETWORK, ...first })));
-    return given ?? this.opened(FIRST_NETWORK);
-  }
-
-  private linked(): Promise<AppState | null> {
-    return this.orProblem(readAddress(this.models, this.gallery));
-  }
-
-  /** A network as it is opened. */
-  private async opened(network: Network): Promise<AppState> {
-    const [model] = await this.models.load(network);
-    return stateOf(network, firstPicture(model, testImages(this.gallery, model).length));
-  }
-
-  /** What comes, or null where its model cannot be shown, which is said. */
-  private async orProblem<T>(coming: Promise<T>): Promise<T | null> {
-    try {
-      return await coming;
-    } catch (error) {
-      this.explain(error);
-      return null;
+    const [outcome] = this.outcomes;
+    if (model !== undefined && outcome !== undefined) {
+      this.lab?.show({ model, physics: outcome.physics, outcome });
     }
-  }
-
-  /** Says why a network is not shown; throws what is no reason for that. */
-  private explain(error: unknown): void {
-    if (error instanceof UnfitModel) say(`This page cannot show ${error.message}.`, "problem");
-    else if (error instanceof Unreachable && this.last !== null)
-      say("This network could not be loaded. Is the connection gone?", "problem");
-    else throw error;
   }
 
   /** Another network, or the same from a link: all views take its sizes. */
@@ -223,6 +212,7 @@ export class App {
     if (pictures) this.pad.shape(preprocessing);
     else this.row.features(preprocessing);
     this.pad.hint(invitation(model));
+    this.showTour();
   }
 
   /** Of the pictures that are read, or null where rows are. */
@@ -265,8 +255,8 @@ export class App {
 
   private choose(choice: Partial<Network>): void {
     if (choice.given !== undefined) {
-      const opened = this.opened({ ...this.state, ...choice });
-      void this.enter(this.orProblem(opened)).then(() => this.address.save());
+      const opened = this.opening.network({ ...this.state, ...choice });
+      void this.enter(this.opening.orProblem(opened)).then(() => this.address.save());
       return;
     }
     this.entering++;
@@ -275,7 +265,7 @@ export class App {
 
   /** A network of the visitor's own. */
   private async drop(file: File): Promise<void> {
-    const name = await this.orProblem(this.models.drop(file));
+    const name = await this.opening.orProblem(this.models.drop(file));
     if (name === null) return;
     this.choice?.list(this.models.given);
     this.choose({ given: name });
@@ -293,8 +283,9 @@ export class App {
       say("Your drawing.");
       this.set({ picture: { kind: "drawn", pixels: reading.pixels } }, done ? "play" : "start");
     } else if (done && model !== undefined) {
-      const dot = reading.problem === "dot" ? "That is only a dot. " : "";
-      say(`${dot}${invitation(model)} to begin; the last picture stays.`, "problem");
+      const dot = reading.problem === "dot";
+      const words = `${dot ? "That is only a dot. " : ""}${invitation(model)} to begin; the last picture stays.`;
+      say(words, dot ? "problem" : "note");
     }
   }
 
@@ -356,7 +347,7 @@ export class App {
     this.show(then);
     const tell = (): void => {
       hook("run-time").textContent = `last run ${milliseconds.toFixed(1)} ms`;
-      for (const listener of this.listeners) listener(finished, models);
+      this.showLab();
     };
     if (then === "end") this.later.put("lab", tell);
     else tell();
@@ -384,7 +375,7 @@ export class App {
     this.models.load(network).then(
       () => this.schedule(then),
       (error: unknown) => {
-        this.explain(error);
+        this.opening.explain(error);
         if (this.last === null) return;
         const { given, dataset, protocol, compare, picture } = this.last;
         this.state = { ...this.state, given, dataset, protocol, compare, picture };

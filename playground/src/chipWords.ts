@@ -2,6 +2,7 @@
 
 import type { Hardware } from "./core";
 import type { Levels } from "./core/hardware/hardware";
+import { counted } from "./words";
 
 /** What each effect does, in the order in which they act. */
 export function wordsOf(hardware: Hardware): string[] {
@@ -41,7 +42,7 @@ export function wordsOf(hardware: Hardware): string[] {
 function levels(what: string, values: Levels | undefined): string | undefined {
   if (values === undefined) return undefined;
   const { bits, levels: list } = values;
-  return bits === undefined ? `${what} at ${list!.length} levels` : `${what} of ${bits} bits`;
+  return bits === undefined ? `${what} at ${list!.length} levels` : `${what} of ${counted(bits, "bit")}`;
 }
 
 function spreads(what: string, values: Record<string, number> | undefined): string | undefined {

@@ -11,7 +11,7 @@ const HARDWARE = "hardware.html";
 export const GLOSSARY: Record<string, Entry> = {
   oscillator: {
     words:
-      "An oscillator is something that swings at a steady rate: a ring oscillator on a chip, a metronome. Only its phase θ matters here: where in its swing it is. The hand of a dial shows it.",
+      "An oscillator is something that swings at a steady rate: a ring oscillator on a chip, a metronome. All here swing at one rate, that of a reference oscillator. Only the phase θ matters: by how far it is ahead of the reference. The hand of a dial shows it, in a frame that turns with the reference.",
     page: PHYSICS,
   },
   cos: {

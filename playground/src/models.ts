@@ -163,23 +163,28 @@ function isEntry(value: unknown): value is Entry {
 }
 
 export function loadGallery(): Promise<Gallery> {
-  return galleryOf("gallery.safetensors");
+  return galleryOf("gallery.safetensors", DATASETS);
+}
+
+/** The digits of 8 x 8 pixels that are learnt here. */
+export function loadDigits(): Promise<Gallery> {
+  return galleryOf("digits.safetensors", ["digits"]);
 }
 
 let testImages: Promise<Gallery> | null = null;
 
 /** The images that chips are measured on; fetched once, when the first are made. */
 export function loadTestImages(): Promise<Gallery> {
-  testImages ??= galleryOf("test-images.safetensors");
+  testImages ??= galleryOf("test-images.safetensors", DATASETS);
   testImages.catch(() => (testImages = null));
   return testImages;
 }
 
-async function galleryOf(path: string): Promise<Gallery> {
+async function galleryOf(path: string, datasets: readonly string[]): Promise<Gallery> {
   const bytes = await fetchBytes(path);
   const gallery = readGallery(bytes);
   await checkDigest(path, bytes);
-  for (const dataset of DATASETS) {
+  for (const dataset of datasets) {
     if (!gallery.get(dataset)?.length) throw new Error(`the gallery lacks ${dataset}`);
   }
   return gallery;

@@ -33,7 +33,7 @@ export function counted(count: number, noun: string): string {
 }
 
 export function invitation({ dataset, preprocessing }: Model): string {
-  if (preprocessing.kind === "features") return "Set a number";
+  if (preprocessing.kind === "features") return "Set the numbers";
   return `Draw ${DRAWN[dataset] ?? "a picture"}`;
 }
 

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from entrain.sklearn import KuramotoClassifier, KuramotoRegressor
     from entrain.tasks import Classification, Regression
     from entrain.training import Recipe, Stage, Trained
-    from entrain.training.train import train
+    from entrain.training.train import train, train_recipe
     from entrain.utils.errors import InputError
 
 __version__ = "0.2.0"
@@ -97,7 +97,7 @@ _MODULES: dict[str, list[str]] = {
     "entrain.tasks": ["Classification", "Regression"],
     "entrain.sklearn": ["KuramotoClassifier", "KuramotoRegressor"],
     "entrain.training": ["Recipe", "Stage", "Trained"],
-    "entrain.training.train": ["train"],
+    "entrain.training.train": ["train", "train_recipe"],
     "entrain.utils.errors": ["InputError"],
 }
 _ATTRIBUTES: dict[str, tuple[str, str | None]] = {
@@ -114,7 +114,7 @@ __all__ += ["Memory", "NetworkSpec"]
 __all__ += ["InputError", "Oscillators", "Parameters", "PhaseModel", "Simulation", "Teacher"]
 __all__ += ["Trained", "order_parameter", "ramp"]
 __all__ += ["calibrate", "cost_of", "load", "load_dataset", "load_own", "load_test_split"]
-__all__ += ["solve", "train", "yield_of"]
+__all__ += ["solve", "train", "train_recipe", "yield_of"]
 __all__ += ["calibration", "cluster", "cost", "data", "evaluation", "export", "hardware", "ising"]
 __all__ += [
     "kernels",

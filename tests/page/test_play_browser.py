@@ -331,7 +331,7 @@ def test_page_loads_little_and_works_offline(visit: Callable[..., Visit]) -> Non
         for protocol in ("path", "two-stage-end"):
             page.get(f"protocol-{protocol}").click()
             page.page.wait_for_timeout(250)
-    assert sum(page.sizes.values()) < 2_000_000
+    assert sum(page.sizes.values()) < 2_100_000
     page.context.set_offline(True)
     page.get("gallery-mnist-21").click()
     playwright.expect(page.get("verdict")).to_contain_text("7")

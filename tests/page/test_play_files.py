@@ -41,7 +41,7 @@ def test_every_shipped_network_can_be_opened(visit: Callable[..., Visit]) -> Non
     chips = entrain.load("mnist-48-chip").details["on_chips"]
     assert f"{chips['mean']:.2f} % (mean of 1,000)" in page.text("model-facts")
     assert seen | {"mnist-48-chip"} == set(MODELS)
-    page.page.get_by_role("radio", name="74 oscillators").check()
+    page.page.get_by_role("radio", name="mnist-74 family").check()
     playwright.expect(page.get("title")).to_contain_text("74 oscillators")
 
 

@@ -46,7 +46,8 @@ def expect_a_page_that_works(found: dict[str, Any]) -> None:
     assert "on the same 50 test images" in found["note"]
     (name, mean, *_), (other, robust, *_) = found["rows"]
     assert (name, other) == ("mnist-74", "mnist-74-robust")
-    assert float(robust) > 90 > float(mean)
+    assert float(robust) > 95 > float(mean)
+    assert found["learnt"] >= 95  # % of the moons
 
 
 def test_the_page_works_from_the_server() -> None:

@@ -184,6 +184,23 @@ def test_curves_are_updated_with_the_settings(visit: Callable[..., Visit]) -> No
     playwright.expect(page.get("curves-note")).to_contain_text("% done", timeout=LONG)
 
 
+def test_the_lab_leaves_the_chip_above_alone(visit: Callable[..., Visit]) -> None:
+    page = open_lab(visit, "#v=1&d=mnist&p=robust&g=0")
+    assert page.get("lab-kind").input_value() == "typical"  # the page has the ideal chip
+    options = page.get("lab-kind").locator("option").all_text_contents()
+    assert "ideal" not in options
+    before = page.scores()
+    page.set("lab-kind", "wang-2019")
+    page.eventually(lambda: "--hardware wang-2019" in page.text("yield-command"))
+    assert page.get("chip-kind").input_value() == "ideal"
+    assert page.scores() == before
+    page.set("lab-kind", "own")
+    made(page)
+    note = page.text("yield-note")
+    assert "mnist-74-robust mean" in note
+    assert "(on the whole test set 98.05 %)" in note
+
+
 def test_figures_are_saved_as_they_are_shown(lab: Visit) -> None:
     lab.page.emulate_media(color_scheme="light")
     for name in ("histogram", "confusion"):

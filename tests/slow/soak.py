@@ -63,26 +63,24 @@ class Scenario:
 
 
 _RESUME = "train --resume out"
-_SMALL = "--hidden 4,3,3 --steps 20 --teacher-epochs 60 --initialisations 1"
+_SMALL = "--network 4,3,3 --set steps=20 --set TEACHER.epochs=60 --set TEACHER.initialisations=1"
 _TINY = "--size tiny --device cpu --out out"
 SCENARIOS = (
     Scenario(
         "train: six protocols, Stage I by SGD",
-        f"train digits --out out {_SMALL} --runs 2 --path-epochs 10 --path-learning-rate 1000 "
-        "--endpoint-epochs 3 --protocol PATH-CONT --protocol TWO-STAGE-END "
+        f"train digits --out out {_SMALL} --runs 2 --set PATH.epochs=10 "
+        "--set PATH.learning_rate=1000 --epochs 3 --protocol PATH-CONT --protocol TWO-STAGE-END "
         "--protocol PRETRAIN-END-ONLY --protocol Z-END --protocol ZERO-END-ONLY",
         _RESUME,
         weight=3,
     ),
     Scenario(
         "train: Stage I solved, then from labels",
-        f"train digits --out out {_SMALL} --protocol DIRECT-FROM-PATH --direct-epochs 8",
+        f"train digits --out out {_SMALL} --protocol DIRECT-FROM-PATH --epochs 8",
         _RESUME,
         weight=2,
     ),
-    Scenario(
-        "train: a table", "train TABLE --out out --hidden 12 --direct-epochs 30", _RESUME, weight=5
-    ),
+    Scenario("train: a table", "train TABLE --out out --network 12 --epochs 30", _RESUME, weight=5),
     Scenario(
         "reproduce: teachers and runs",
         f"reproduce teachers multiseed {_TINY}",
@@ -108,7 +106,7 @@ SCENARIOS = (
         "calibrate INPUTS/traces.npz --model INPUTS/run --out out/calibrated.safetensors",
         weight=2,
         prepare=(
-            "train TABLE --out INPUTS/run --hidden 8 --direct-epochs 4",
+            "train TABLE --out INPUTS/run --network 8 --epochs 4",
             "traces INPUTS/run --hardware typical --runs 20 --out INPUTS/traces.npz",
         ),
         repeatable=False,
@@ -121,7 +119,7 @@ SCENARIOS = (
     ),
     Scenario(
         "train: kernels not yet compiled",
-        f"train digits --out out {_SMALL} --endpoint-epochs 4",
+        f"train digits --out out {_SMALL} --set TWO-STAGE-END.epochs=4",
         _RESUME,
         weight=1,
         compiles=True,
@@ -366,7 +364,7 @@ def main() -> int:
 
 def compile_kernels() -> None:
     """Once, so that an undisturbed run takes as long as those that are killed."""
-    code = "import entrain; entrain.train('digits', protocols='DIRECT', epochs=1)"
+    code = "import entrain; entrain.train('digits', protocol='DIRECT', epochs=1)"
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
 

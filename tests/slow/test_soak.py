@@ -15,9 +15,7 @@ from soak import SCENARIOS, Scenario, shares, soak
 from entrain_paper.report import documents
 
 ROOT = Path(__file__).parents[2]
-TABLE = Scenario(
-    "a table", "train TABLE --out out --hidden 8 --direct-epochs 8", "train --resume out"
-)
+TABLE = Scenario("a table", "train TABLE --out out --network 8 --epochs 8", "train --resume out")
 SEARCH = Scenario(
     "search",
     "search TABLE --trials 6 --side-by-side 2 --epochs 2 --hidden 8 --out out/found.json",

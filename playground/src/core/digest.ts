@@ -18,7 +18,7 @@ export async function checkDigest(name: string, buffer: ArrayBuffer): Promise<vo
   const encoder = new TextEncoder();
   const parts = [encoder.encode(text.replace(SEAL, "}"))];
   for (const [tensor, entry] of tensors) {
-    parts.push(encoder.encode(`\n${described(tensor, entry)}\n`), bytesOf(entry));
+    parts.push(encoder.encode(`\n${describedTensor(tensor, entry)}\n`), bytesOf(entry));
   }
   const content = await new Blob(parts).arrayBuffer();
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", content));
@@ -28,7 +28,10 @@ export async function checkDigest(name: string, buffer: ArrayBuffer): Promise<vo
   }
 }
 
-function described(name: string, { dtype, shape }: TensorEntry): string {
+export function describedTensor(
+  name: string,
+  { dtype, shape }: Pick<TensorEntry, "dtype" | "shape">,
+): string {
   return `[${JSON.stringify(name)}, "${TYPES[dtype]}", [${shape.join(", ")}]]`;
 }
 

@@ -14,7 +14,7 @@ const LONGEST_NAME = 60; // of a feature, in characters
 export class UnfitInput extends Error {}
 
 /** Network inputs u (D), rounded to float32 as the package does. */
-export function inputsOf({ inputs, preprocessing }: Model, given: Given): Float64Array {
+export function inputsOf({ inputs, preprocessing }: Pick<Model, "inputs" | "preprocessing">, given: Given): Float64Array {
   if (given.length !== inputs) {
     throw new Error(`there must be ${inputs} numbers, got ${given.length}`);
   }

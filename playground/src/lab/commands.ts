@@ -14,15 +14,16 @@ export function quoted(name: string): string {
 /** Lines that come before a command, and its option: the name of a preset, or a file that is
  * written first. Of a network's own kind no option is needed. */
 function hardwareOption(hardware: Hardware, own: unknown): [string[], string] {
-  if (own !== null && same(hardware, own as Hardware)) return [[], ""];
-  const preset = presets.find((each) => same(hardware, each.hardware as Hardware));
+  if (isSame(hardware, own as Hardware | null)) return [[], ""];
+  const preset = presets.find((each) => isSame(hardware, each.hardware as Hardware));
   if (preset !== undefined) return [[], ` --hardware ${preset.name}`];
   const file = ["cat > chip.toml <<'END'", tomlOf(hardware) || "# no imperfection", "END"];
   return [file, " --hardware chip.toml"];
 }
 
 /** Alike in what they do, whatever their name. */
-function same(one: Hardware, other: Hardware): boolean {
+export function isSame(one: Hardware, other: Hardware | null): boolean {
+  if (other === null) return false;
   const text = ({ name: _, ...effects }: Hardware): string =>
     JSON.stringify(sorted(bare(effects)));
   return text(one) === text(other);

@@ -23,7 +23,7 @@ interface Member {
   busy: { turn: number; task: Task } | null;
 }
 
-const MOST_WORKERS = 4;
+const MOST_WORKERS = 12;
 
 /** Workers that leave a processor to the page itself; at least one. */
 function members(): number {

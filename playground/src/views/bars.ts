@@ -8,6 +8,7 @@ import { classColour, palette } from "./theme";
 const MOST = 12; // outputs that get a bar: those that end highest
 const LONGEST_NAME = 14; // letters
 const ROW = 1.5; // height of a bar's row over the text's
+const SCALE: readonly [number, string][] = [[-1, "−1"], [0, "0"], [1, "1"]]; // of cos(theta)
 
 export class Bars {
   readonly canvas: HTMLCanvasElement;
@@ -28,7 +29,7 @@ export class Bars {
     const ends = rollout.activations.subarray(rollout.steps * model.outputs);
     const order = model.classNames.map((_, o) => o).sort((a, b) => ends[b]! - ends[a]!);
     this.shown = order.slice(0, MOST).sort((a, b) => a - b);
-    this.canvas.style.height = `${this.shown.length * ROW * (11 / 14)}rem`;
+    this.canvas.style.height = `${(this.shown.length + 1) * ROW * (11 / 14)}rem`;
   }
 
   /** The bars of grid time `at`; their words are renewed only if the time stands still. */
@@ -52,14 +53,15 @@ export class Bars {
     const { ink, muted, line } = palette();
     const names = this.shown.map((o) => elided(model.classNames[o]!, LONGEST_NAME));
     drawing.font = font(true);
-    const left = Math.max(...names.map((name) => drawing.measureText(name).width)) + 8;
-    const row = height / this.shown.length;
+    const left = Math.max(...[...names, "cos θ"].map((name) => drawing.measureText(name).width)) + 8;
+    const row = height / (this.shown.length + 1);
+    const bottom = height - row;
     const reach = width - left - 1;
     drawing.textBaseline = "middle";
     drawing.textAlign = "right";
     drawing.strokeStyle = line;
     drawing.lineWidth = 1;
-    drawing.strokeRect(left, 0.5, reach, height - 1);
+    drawing.strokeRect(left, 0.5, reach, bottom - 1);
     this.shown.forEach((o, k) => {
       const middle = (k + 0.5) * row;
       const able = rollout.answering[o] === 1;
@@ -84,8 +86,16 @@ export class Bars {
     drawing.setLineDash([2, 3]);
     drawing.beginPath();
     drawing.moveTo(left + reach / 2, 0);
-    drawing.lineTo(left + reach / 2, height);
+    drawing.lineTo(left + reach / 2, bottom);
     drawing.stroke();
     drawing.setLineDash([]);
+    drawing.fillStyle = muted;
+    drawing.font = font();
+    drawing.textAlign = "right";
+    drawing.fillText("cos θ", left - 6, bottom + row / 2);
+    for (const [value, words] of SCALE) {
+      drawing.textAlign = value < 0 ? "left" : value > 0 ? "right" : "center";
+      drawing.fillText(words, left + ((1 + value) / 2) * reach, bottom + row / 2);
+    }
   }
 }

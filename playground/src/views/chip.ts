@@ -3,6 +3,7 @@
 import { IDEAL, OWN, kindsOf, type Kind } from "../chips";
 import { wordsOf } from "../chipWords";
 import type { Model, Physics } from "../core";
+import { kindOf } from "../core/hardware/realise";
 import { hook, make } from "../dom";
 import { ONE_CHIP, chipsDiffer } from "../effects";
 import { rangesOf, type HandChanges, type Settings } from "../state";
@@ -77,7 +78,7 @@ export function createChip({ onKind, onChip, onChange }: ChipEvents): ChipView {
       Object.assign(number, { min: String(least), max: String(most) });
       if (document.activeElement !== number || !valid()) number.value = String(current);
       const chosen = kinds.find(({ name }) => name === settings.kind);
-      if (chosen !== undefined) words.textContent = sentence({ ...chosen, hardware: physics.hardware });
+      if (chosen !== undefined) words.textContent = sentence({ ...chosen, hardware: kindOf(physics) });
       imperfections.show(settings, physics);
       const differ = chipsDiffer(physics);
       number.disabled = next.disabled = !differ;

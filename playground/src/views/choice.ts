@@ -111,7 +111,7 @@ function modelButton(
     "data-testid": name === null ? "model-shipped" : `model-${i}`,
   });
   button.addEventListener("change", () => onChange({ given: name }));
-  make("label", {}, button, make("span", { title: name ?? "" }, name ?? "74 oscillators"));
+  make("label", {}, button, make("span", { title: name ?? "" }, name ?? "mnist-74 family"));
   return button;
 }
 

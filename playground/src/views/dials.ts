@@ -245,9 +245,12 @@ export function createDials(events: DialsEvents): DialsView {
 
 /** A name in two lines at most, each of so many letters at most. */
 function linesOf(name: string, letters: number): SVGTSpanElement[] {
-  const parts = name.split(/(?<=[/ _-])/);
-  const lines = name.length <= letters ? [name] : parts.slice(0, 2);
-  if (parts.length > 2 && lines.length > 1) lines[1] = `${lines[1]}…`;
+  const lines = [""];
+  for (const part of name.split(/(?<=[/ _-])/)) {
+    const fits = (lines.at(-1)! + part.trimEnd()).length <= letters || lines.at(-1) === "";
+    if (fits || lines.length === 2) lines[lines.length - 1] += part;
+    else lines.push(part);
+  }
   return lines.map((text, line) => {
     const span = makeSvg("tspan", { x: 0, dy: line === 0 ? "0" : "1.05em" });
     span.textContent = elided(text.trimEnd(), letters);

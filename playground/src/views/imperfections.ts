@@ -4,6 +4,7 @@ import type { Physics } from "../core";
 import { GRAPHS, RANGES, isAllowed, numberOf, type Graph } from "../core/hardware/changes";
 import { hook, make } from "../dom";
 import type { HandChanges, Settings } from "../state";
+import { counted } from "../words";
 import { say } from "./announce";
 
 export interface ImperfectionsView {
@@ -98,7 +99,7 @@ export function createImperfections(onChange: (changes: HandChanges) => void): I
   const bits = BITS.map(({ key, name, label, title }) => {
     const [least, most] = RANGES[key];
     const values = Array.from({ length: most - least + 1 }, (_, k) => String(most - k));
-    return selectControl(name, label, title, values, (n) => `${n} bits`, (value) =>
+    return selectControl(name, label, title, values, (n) => counted(Number(n), "bit"), (value) =>
       set(key, value === "" ? undefined : Number(value)),
     );
   });

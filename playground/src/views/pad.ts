@@ -8,6 +8,7 @@ import { drawByKeyboard, type Point } from "./padKeys";
 import { LONGEST, padSize, read, type Reading } from "./padReading";
 
 const MOST_UNDO = 30;
+const TRACE_MS = 300; // between two lines of a stroke that is drawn for the visitor
 
 export interface PadView {
   /** Pictures have this shape from now on. */
@@ -16,6 +17,8 @@ export interface PadView {
   centre(centred: boolean, choosable: boolean): void;
   show(pixels: Pixels | null): void;
   hint(text: string): void;
+  /** A stroke through points in shares of the pad, drawn on an empty one before the visitor's eyes. */
+  trace(points: [number, number][]): void;
 }
 
 /** `onChange` gets what is on the pad; `done` is false while a stroke goes on. */
@@ -156,6 +159,19 @@ export function createPad(onChange: (reading: Reading, done: boolean) => void): 
     },
     hint(text) {
       hint.textContent = text;
+    },
+    trace(points) {
+      keep();
+      wipe();
+      const line = points.map(([x, y]) => ({ x: x * size.width, y: y * size.height }));
+      const draw = (k: number): void => {
+        const [from, to] = [line[k - 1]!, line[k]!];
+        stroke(from, to);
+        const done = k === line.length - 1;
+        changed(done);
+        if (!done) setTimeout(() => draw(k + 1), TRACE_MS);
+      };
+      draw(1);
     },
   };
 }

@@ -1,7 +1,7 @@
 /** The picture's pull against the neighbours' pull, a dot for each oscillator: where they balance, on
  * the dashed line, it rests. */
 
-import { pullsOf } from "../core";
+import { pullsOf, type Pulls } from "../core";
 import { hook } from "../dom";
 import type { Moment } from "./moment";
 import { Drawing, textSize } from "./drawing";
@@ -30,7 +30,7 @@ export class PullsView {
     const { hidden } = outcome.model;
     const { ink, muted, line } = palette();
     const pulls = pullsOf(acting, phases);
-    const most = acting.fields.reduce((best, field) => Math.max(best, Math.abs(field)), 1e-9);
+    const most = largest(pulls);
     const edge = 1.6 * textSize();
     const [cx, cy] = [width / 2, height / 2];
     const reach = Math.min(width, height) / 2 - edge;
@@ -53,8 +53,9 @@ export class PullsView {
     drawing.textBaseline = "bottom";
     drawing.textAlign = "right";
     drawing.fillText("picture →", Math.min(width - 2, cx + reach + edge), cy - 3);
-    drawing.textAlign = "left";
     drawing.textBaseline = "top";
+    drawing.fillText(`to ${Number(most.toPrecision(2))}`, Math.min(width - 2, cx + reach + edge), cy + 3);
+    drawing.textAlign = "left";
     drawing.fillText("neighbours ↑", cx + 5, 1);
     drawing.save();
     drawing.translate(cx + reach * 0.62, cy + reach * 0.62);
@@ -79,4 +80,11 @@ export class PullsView {
     }
     drawing.globalAlpha = 1;
   }
+}
+
+/** The strongest pull of the moment, which the axes reach to. */
+function largest({ field, neighbours }: Pulls): number {
+  const most = (values: Float64Array): number =>
+    values.reduce((best, value) => Math.max(best, Math.abs(value)), 1e-9);
+  return Math.max(most(field), most(neighbours));
 }

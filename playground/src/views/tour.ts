@@ -1,34 +1,60 @@
-/** Five steps through the page, in a strip above it that hides nothing; skipped once, it does not come
- * back by itself. */
+/** Five steps through the page, in a strip above it that hides nothing. Each acts (draws, plays, cuts,
+ * warms) and then waits for the visitor; at the end what it changed is put back. Skipped once, it does
+ * not come back by itself. */
 
 import { hook, make, reducedMotion } from "../dom";
 
 const KEY = "entrain-tour";
 
-const STEPS: { at: string; words: string }[] = [
+/** What the tour does to the page. */
+export interface TourActs {
+  readsPictures(): boolean;
+  draw(): void;
+  play(): void;
+  /** Cuts the strongest coupling of the output that wins. */
+  cut(): void;
+  warm(): void;
+  /** All as it was before the first act. */
+  restore(): void;
+}
+
+interface Step {
+  at: string;
+  words: string;
+  numbers?: string; // in place of the words where rows of numbers are read
+  act?: Exclude<keyof TourActs, "readsPictures" | "restore">;
+}
+
+const STEPS: Step[] = [
   {
     at: ".input",
-    words: "Draw a digit, or pick a test image. The picture is all the network gets: it pulls on every hidden oscillator.",
+    words: "Draw a digit, or press Next and a 7 is drawn. It is all the network gets: it pulls on every hidden oscillator.",
+    numbers: "Set the numbers, or press Next and a row is drawn. It is all the network gets: it pulls on every hidden oscillator.",
   },
   {
     at: ".network",
-    words: "Each dial is an oscillator. Its hand follows what pulls on it: the picture, and the oscillators it is wired to.",
+    words: "Each dial is an oscillator. Its hand is its phase against a reference oscillator; it follows what pulls on it: the input, and the oscillators it is wired to.",
+    act: "draw",
   },
   {
     at: ".verdict-card",
-    words: "The bars are the ten outputs. Watch them grow: when one leads by 0.1 and stays ahead, it is decided. Play again with the button above.",
+    words: "It plays from the start. The bars are the outputs: when one leads by 0.1 and stays ahead, it is decided. Look inside further down: all phases on one circle, and what pulls on each.",
+    act: "play",
   },
   {
-    at: ".inside",
-    words: "Look inside: all phases on one circle, the pull of the picture against that of the neighbours, the way through state space, and the map of the couplings.",
+    at: ".network",
+    words: "Now the strongest wire of the winning output is cut. Does it still win? Click another wire to cut it, double click an oscillator to silence it.",
+    act: "cut",
   },
   {
     at: ".physics",
-    words: "Now break it: silence an oscillator with a double click, heat it up, read it too early, or put it on an imperfect chip.",
+    words: "Now it is warm: heat shakes every hand, and two runs differ. Read it too early, or put it on an imperfect chip. Done puts everything back.",
+    act: "warm",
   },
 ];
 
-export function startTour(): void {
+/** Returns what shows its words again, for a network that reads something else. */
+export function startTour(acts: TourActs): () => void {
   const root = hook("tour");
   const text = make("p", { "data-testid": "tour-words", "aria-live": "polite" });
   const next = make("button", { type: "button", class: "primary", "data-testid": "tour-next" });
@@ -41,7 +67,8 @@ export function startTour(): void {
     if (!root.hidden) document.querySelector(STEPS[step]!.at)?.classList.add("toured");
   };
   const show = (): void => {
-    const { words } = STEPS[step]!;
+    const { words: usual, numbers = usual } = STEPS[step]!;
+    const words = acts.readsPictures() ? usual : numbers;
     text.replaceChildren(make("b", {}, `${step + 1} of ${STEPS.length}`), ` ${words}`);
     next.textContent = step === STEPS.length - 1 ? "Done" : "Next";
     skip.hidden = step === STEPS.length - 1;
@@ -51,6 +78,7 @@ export function startTour(): void {
     root.hidden = true;
     remember();
     mark();
+    acts.restore();
   };
   next.addEventListener("click", () => {
     if (step === STEPS.length - 1) {
@@ -59,6 +87,8 @@ export function startTour(): void {
     }
     step++;
     show();
+    const { act } = STEPS[step]!;
+    if (act !== undefined) acts[act]();
     bringIntoView(STEPS[step]!.at);
   });
   skip.addEventListener("click", end);
@@ -69,7 +99,7 @@ export function startTour(): void {
     next.focus();
   });
   root.hidden = isRemembered();
-  show();
+  return show;
 }
 
 /** Only where it cannot be seen. */

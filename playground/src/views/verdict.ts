@@ -136,9 +136,14 @@ export function decisionOf({ physics, rollout, answer }: Outcome): string {
 
 /** Why there is no answer, or why the answer is unsure; else nothing. */
 function doubtOf({ model, rollout, answer, tied, doubt }: Outcome): string {
-  if (answer !== null) return doubt === null ? "" : `unsure: ${doubt}`;
+  if (answer !== null) return doubt === null ? "" : `unsure: ${doubt}${threshold(model, doubt)}`;
   if (tied.length > 0) return tie(tied, model.classNames);
   return rollout.answering.every((one) => one === 0) ? "every output is silenced" : (doubt ?? "");
+}
+
+/** What the margin of this network is compared with. */
+function threshold({ reject }: Outcome["model"], doubt: string): string {
+  return doubt === "small margin" && reject !== null ? `, below ${reject.margin.toFixed(2)}` : "";
 }
 
 /** The verdict in a sentence. */

@@ -44,7 +44,7 @@ def command(
     """Estimate couplings, fields, frequencies and lag of a chip from its measured phases.
 
     Writes MODEL with the calibrated chip as its hardware: use it with entrain evaluate, yield and
-    export, and train it further for that chip with entrain train --calibrated FILE. FILE.json has
+    export, and train it further for that chip with entrain train --network FILE. FILE.json has
     every estimate with its error, and FILE.png shows them.
     """
     from entrain.calibration import Prior, calibrate, read_traces
@@ -81,7 +81,7 @@ def command(
     _print(calibration)
     files = (out_file, report, result["figure"])
     print_line(f"model  {', '.join(str(file) for file in files if file)}")
-    print_line(f"train it for this chip: entrain train --calibrated {out_file}")
+    print_line(f"train it for this chip: entrain train --network {out_file}")
 
 
 def _print(calibration: Calibration) -> None:

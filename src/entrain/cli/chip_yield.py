@@ -83,7 +83,7 @@ def command(
     out_file: Annotated[
         Path | None,
         option(
-            "File for the accuracies and the result; continued if it exists.",
+            "File for the chips measured so far and the result; continued if it exists.",
             name="--out",
             metavar="FILE.json",
         ),
@@ -101,7 +101,7 @@ def command(
     The seed of a chip draws its mismatch, its dead parts and its other imperfections; with
     --noise-seed it draws the noise of its inferences. The intervals of the mean and the percentiles
     are over chips, noise and test examples. With --out, a killed command continues, and one with
-    more chips adds to those of the file. Ctrl-C shows the chips measured so far.
+    more chips adds to those of the file. Ctrl-C shows the chips of a model measured so far.
 
     A problem file, as of entrain solve, runs several times on every chip: the table has the best of
     its runs and their mean.
@@ -125,7 +125,7 @@ def command(
         refuse_options(
             "a model",
             **{"--strengths": strengths, "--data": dataset, "--label": label},
-            **{"--image-size": image_size, "--examples": examples, "--out": out_file},
+            **{"--image-size": image_size, "--examples": examples},
         )
         check_format(figure)
         check_new(figure, overwrite=overwrite)
@@ -140,6 +140,7 @@ def command(
             target=threshold,
             effects=effects,
             engine=prepared_engine(engine, address, device)[1],
+            out_file=out_file,
             figure=figure,
             overwrite=overwrite,
             json=json,

@@ -64,7 +64,7 @@ class Commands(TyperGroup):
 
 
 def _print_usage_error(error: Any, json: bool) -> None:
-    message = error.format_message()
+    message = _new_place(error) or error.format_message()
     if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
         err.print(message, soft_wrap=True)
         return
@@ -73,3 +73,16 @@ def _print_usage_error(error: Any, json: bool) -> None:
         err.print(f"see {context.command_path} --help")
     if json:
         print_json({"error": message, "code": BAD_INPUT})
+
+
+def _new_place(error: Any) -> str:
+    """The new place of an option that `entrain train` had in version 0.2, or an empty text."""
+    context, option = getattr(error, "ctx", None), getattr(error, "option_name", None)
+    if option is None or context is None or context.info_name != "train":
+        return ""
+    from entrain.training.settings import OLD_KEYWORDS, OLD_SETTINGS
+
+    name = option.lstrip("-").replace("-", "_")
+    if name in OLD_SETTINGS:
+        return f"{option} is now --set {OLD_SETTINGS[name]}=VALUE"
+    return f"{option} is now --{OLD_KEYWORDS[name]}" if name in OLD_KEYWORDS else ""

@@ -1,4 +1,4 @@
-"""`entrain cost`: time, energy and area of one inference on an oscillator chip."""
+"""`entrain cost`: time, energy and area of one inference, or of a solution, on a chip."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from entrain.cli.console import out, print_json, print_line, print_presets, print_table, table
-from entrain.cli.options import Figure, Json, Overwrite, argument, option
+from entrain.cli.options import Figure, Json, Overwrite, argument, option, refuse_options
 from entrain.utils.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 def command(
     model: Annotated[
         str | None,
-        argument("MODEL", "Model file, run folder or shipped model.", "show the technology"),
+        argument(
+            "MODEL",
+            "Model file, run folder, shipped model, or problem file.",
+            "show the technology",
+        ),
     ] = None,
     technology: Annotated[
         str | None, option("Preset (--list) or TOML file.", "a table of all presets")
@@ -25,17 +29,35 @@ def command(
     inputs: Annotated[
         str, option("Hardware of the input weights: digital (SRAM, MACs) or crossbar.")
     ] = "digital",
-    seed: Annotated[int, option("Seed of the chip whose couplers are counted.")] = 0,
+    seed: Annotated[
+        int, option("Seed of the chip whose couplers are counted, or that solves a problem.")
+    ] = 0,
+    chip: Annotated[
+        str | None,
+        option("Problem: preset or TOML file of the chip that solves it.", "ideal oscillators"),
+    ] = None,
+    restarts: Annotated[int | None, option("Problem: runs to measure.", "100")] = None,
+    steps: Annotated[int | None, option("Problem: Euler steps of a run.", "2000")] = None,
+    target: Annotated[
+        float | None, option("Problem: value to be reached.", "the best of the runs")
+    ] = None,
+    cycles: Annotated[
+        float | None,
+        option("Problem: cycles of an oscillator in a unit of time.", "5 to 20"),
+    ] = None,
     list_presets: Annotated[bool, option("List the technology presets.", name="--list")] = False,
     figure: Figure = None,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Estimate time, energy, power and area of one inference of MODEL on an oscillator chip.
+    """Estimate the time, energy and area of one inference of MODEL, or of a solution, on a chip.
 
     Compares it with an 8-bit MLP of as many parameters and a fixed-point core in an FPGA. Results
     are ranges, low to high. Without --technology, compare the chips of all presets; without MODEL,
     show the numbers of a technology with their sources.
+
+    A problem file is solved first, as by entrain solve: the cost is that of one run, and of as many
+    as reach the target with 99 % probability.
 
     Not modelled: the source of the image; programming, calibration and standby; wires, control,
     clocks and supplies; the area of couplers that are set to zero; the accuracy gained by more
@@ -43,7 +65,9 @@ def command(
     """
     from entrain.cli.figures import drawing
     from entrain.cli.loading import load_model
+    from entrain.cli.problem_cost import cost_problem
     from entrain.cost import cost_of, find_technology, technologies
+    from entrain.ising.readers import is_problem_file
     from entrain.plots.cost import draw_cost
     from entrain.plots.style import check_format
     from entrain.utils.new_files import check_new, new_files
@@ -64,6 +88,16 @@ def command(
         assert chosen is not None
         _print_technology(chosen, json)
         return
+    if Path(model).is_file() and is_problem_file(Path(model)):
+        if figure is not None or inputs != "digital":
+            raise InputError("--figure and --inputs are options of a model")
+        cost_problem(Path(model), chosen, chip, seed, restarts, steps, target, cycles, json)
+        return
+    refuse_options(
+        "a problem file",
+        **{"--chip": chip, "--restarts": restarts, "--steps": steps},
+        **{"--target": target, "--cycles": cycles},
+    )
     if inputs not in ("digital", "crossbar"):
         raise unknown_name("--inputs", inputs, ("digital", "crossbar"))
     path, loaded = load_model(model)
@@ -129,7 +163,7 @@ def _print_technology(technology: Technology, json: bool) -> None:
 def _print(cost: Cost) -> None:
     from entrain.cost import MEASURES, NOT_MODELLED, text
 
-    _print_parts(cost.chip)
+    print_parts(cost.chip)
     titles = (system.title for system in cost.systems)
     rows = []
     for name, unit in MEASURES.items():
@@ -145,7 +179,7 @@ def _print(cost: Cost) -> None:
     print_line(f"not modelled: {'; '.join(NOT_MODELLED)}")
 
 
-def _print_parts(system: System) -> None:
+def print_parts(system: System) -> None:
     """Print each part: energy with its bounds, typical time and area."""
     from entrain.cost.ranges import si, text
 

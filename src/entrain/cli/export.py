@@ -1,4 +1,4 @@
-"""`entrain export`: a trained network as a circuit."""
+"""`entrain export`: a trained network, or the Ising machine of a problem, as a circuit."""
 
 from __future__ import annotations
 
@@ -13,20 +13,25 @@ from entrain.cli.console import print_json, print_line
 from entrain.cli.options import (
     DataDir,
     Json,
-    ModelArgument,
     TestData,
     TestImageSize,
     TestLabel,
+    argument,
     is_given,
     option,
     option_name,
     with_option_names,
 )
-from entrain.utils.errors import InputError, unknown_name, whole_number
+from entrain.utils.errors import (
+    InputError,
+    unknown_name,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from entrain.export import Design
     from entrain.export.targets import Level, Oscillator, Target
     from entrain.models.model import Model
 
@@ -35,11 +40,15 @@ _OPTIONS_OF = {
     "spice": (*_SPICE, "spread"),
     "verilog": ("phase", "coupling", "sine", "address", "lanes"),
 }
+_OF_MODELS = ("images", "hardware", "dataset", "label", "image_size", "data_dir")
+_OF_PROBLEMS = ("kind", "restarts", "time", "injection")
 
 
 def command(
     context: typer.Context,
-    model: ModelArgument,
+    model: Annotated[
+        str, argument("MODEL", "Model file, run folder, shipped model, or problem file.")
+    ],
     to: Annotated[str, option("spice, verilog, onnx, or plain (JSON and NumPy).")],
     out_dir: Annotated[
         Path | None, option("New folder.", "MODEL-TO", name="--out", metavar="DIR")
@@ -51,8 +60,12 @@ def command(
     level: Annotated[str, option("SPICE: phase (the equations) or lc (LC oscillators).")] = "phase",
     frequency: Annotated[float, option("SPICE, lc: frequency of the oscillators in Hz.")] = 1e9,
     cycles: Annotated[
-        float, option("SPICE, lc: cycles of the oscillators until the readout.")
-    ] = 100.0,
+        float | None,
+        option(
+            "SPICE, lc: cycles of the oscillators until the readout.",
+            "100; of a problem 10 in a unit of time",
+        ),
+    ] = None,
     capacitance: Annotated[
         float, option("SPICE, lc: capacitance of an oscillator in farads.")
     ] = 1e-12,
@@ -82,7 +95,19 @@ def command(
             metavar="HARDWARE",
         ),
     ] = None,
-    seed: Annotated[int, option("Seed of the chip of --hardware or --spread.")] = 0,
+    seed: Annotated[
+        int, option("Seed of the chip of --hardware or --spread, or of the runs of a problem.")
+    ] = 0,
+    kind: Annotated[
+        str | None, option("Problem: maxcut, ising or qubo.", "qubo or maxcut, by the file")
+    ] = None,
+    restarts: Annotated[int | None, option("Problem: runs from random phases.", "4")] = None,
+    time: Annotated[
+        float | None, option("Problem: duration of a run, in units of the phase model.", "40")
+    ] = None,
+    injection: Annotated[
+        float | None, option("Problem: injection at the end of its ramp.", "0.35")
+    ] = None,
     dataset: TestData = None,
     label: TestLabel = None,
     image_size: TestImageSize = None,
@@ -94,6 +119,9 @@ def command(
     Input weights stay outside a circuit: it receives the field of every oscillator, and the fields
     of some test examples are exported with it. entrain verify simulates the circuit on them and
     compares it with Python.
+
+    A problem file, as of entrain solve, is exported to spice: the Ising machine without noise, with
+    the ramp of its second-harmonic injection, and runs from random phases.
     """
     import numpy as np
 
@@ -103,9 +131,18 @@ def command(
     from entrain.export.design import MAX_IMAGES
     from entrain.export.targets import target_to_json
     from entrain.hardware import find
+    from entrain.ising.readers import is_problem_file
 
     whole_number("--images", images, most=MAX_IMAGES)
     _refuse_options_of_others(context, to)
+    is_problem = Path(model).is_file() and is_problem_file(Path(model))
+    for name in _OF_MODELS if is_problem else _OF_PROBLEMS:
+        if is_given(context, name):
+            whose = "a model" if is_problem else "a problem file"
+            raise InputError(f"{option_name(name)} is an option of {whose}")
+    duration = 40.0 if time is None else time
+    if cycles is None:
+        cycles = _default_cycles(duration) if is_problem and level == "lc" else 100.0
     target: Target
     with with_option_names(*_SPICE, "seed"):
         if to == "spice":
@@ -124,6 +161,13 @@ def command(
             target = Onnx()
         else:
             raise unknown_name("--to", to, ("spice", "verilog", "onnx", "plain"))
+    if is_problem:
+        machine = _problem_design(Path(model), kind, restarts, duration, injection, seed)
+        if to != "spice":
+            raise InputError(f"a problem is exported to spice, got --to {to}")
+        folder = out_dir or Path(f"{Path(model).name.partition('.')[0]}-{to}-{level}")
+        _report(folder, write_export(folder, machine, target), machine, target, json)
+        return
     path, loaded = load_model(model)
     chip = None if hardware is None else find(hardware).sample(seed)
     if images == 0:
@@ -156,6 +200,69 @@ def command(
     print_line(f"{len(files)} files in {folder}: {_description(loaded, target)}")
     inputs = f"{count} test examples" if count else "a synthetic input"
     print_line(f"simulate it on {inputs}: entrain verify {folder}")
+
+
+def _default_cycles(time: float) -> float:
+    """Cycles of LC oscillators in a run of a problem."""
+    from entrain.export.targets import CYCLES_OF_A_UNIT, MAX_CYCLES
+
+    cycles = max(1.0, CYCLES_OF_A_UNIT * time)
+    if cycles > MAX_CYCLES:
+        raise InputError(
+            f"--time {time:g} takes {cycles:,.0f} cycles, {CYCLES_OF_A_UNIT:g} in a unit, and at "
+            f"most {MAX_CYCLES:,.0f} are simulated: choose a shorter time, or give --cycles"
+        )
+    return cycles
+
+
+def _problem_design(
+    path: Path,
+    kind: str | None,
+    restarts: int | None,
+    time: float,
+    injection: float | None,
+    seed: int,
+) -> Design:
+    """The Ising machine of a problem file."""
+    from entrain.cli.solve import annealing_of, read_file
+    from entrain.export import design_of_problem
+
+    problem = read_file(path, kind, None)
+    with with_option_names("restarts", "time", "seed"):
+        return design_of_problem(
+            problem,
+            restarts=4 if restarts is None else restarts,
+            time=time,
+            annealing=annealing_of(injection, None, on_chip=True),
+            seed=seed,
+            name=path.name.partition(".")[0],
+        )
+
+
+def _report(folder: Path, files: list[str], design: Design, target: Target, json: bool) -> None:
+    """Print what was exported of a problem."""
+    from entrain.export import Spice
+    from entrain.export.targets import target_to_json
+
+    assert isinstance(target, Spice)
+    if json:
+        print_json(
+            {
+                "folder": str(folder),
+                "files": files,
+                "runs": design.images,
+                "oscillators": design.oscillators,
+                "target": target_to_json(target),
+            }
+        )
+        return
+    n, time = design.oscillators, design.dynamics.observation_time
+    what = f"the equations of {n} phases"
+    if target.level == "lc":
+        what = f"{n} LC oscillators and a reference at {target.frequency:g} Hz"
+        what += f", {target.cycles:g} cycles"
+    print_line(f"{len(files)} files in {folder}: {what}, a ramp of injection over {time:g} units")
+    print_line(f"simulate {design.images} runs: entrain verify {folder}")
 
 
 def _synthetic_input(model: Model) -> np.ndarray:

@@ -64,7 +64,7 @@ Address = Annotated[str | None, option("HOST:PORT of a Ray cluster.", "start one
 
 
 def option_name(name: str) -> str:
-    """The option of an argument: --batch-size of batch_size."""
+    """The option of an argument: --image-size of image_size."""
     return "--" + name.replace("_", "-")
 
 
@@ -95,7 +95,7 @@ def is_given(context: typer.Context, name: str) -> bool:
 
 @contextlib.contextmanager
 def with_option_names(*names: str) -> Iterator[None]:
-    """Replace these arguments by their options in the message of an error: --batch-size."""
+    """Replace these arguments by their options in the message of an error: --image-size."""
     long = [name for name in names if "_" in name] or ["$^"]
     pattern = re.compile(rf"^({'|'.join(names)})\b|\b({'|'.join(long)})\b")
     try:

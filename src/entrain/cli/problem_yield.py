@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from entrain.cli.console import number, out, print_json, print_line, print_table
+from entrain.cli.console import err, number, out, print_json, print_line, print_table
+from entrain.cli.options import with_option_names
 from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def measure(
     target: float | None,
     effects: bool,
     engine: Any,
+    out_file: Path | None,
     figure: Path | None,
     overwrite: bool,
     json: bool,
@@ -35,6 +37,7 @@ def measure(
 
     from entrain.cli.figures import drawing
     from entrain.cli.solve import read_file
+    from entrain.evaluation.yield_file import keep_result
     from entrain.hardware import find
     from entrain.ising import Annealing
     from entrain.ising.problem_yield import alone, ideal_runs
@@ -52,17 +55,19 @@ def measure(
     if effects:
         for name, _ in kind.effects:
             variants += [alone(kind, name), kind.without(name)]
-    yields = _yields(
-        problem,
-        list(dict.fromkeys(variants)),
-        chips=chips,
-        restarts=restarts,
-        annealing=annealing,
-        target=target,
-        first_seed=first_seed,
-        seed=noise_seed,
-        engine=engine,
-    )
+    with with_option_names("restarts"):
+        yields = _yields(
+            problem,
+            list(dict.fromkeys(variants)),
+            chips=chips,
+            restarts=restarts,
+            annealing=annealing,
+            target=target,
+            first_seed=first_seed,
+            seed=noise_seed,
+            engine=engine,
+            out_file=out_file,
+        )
     ideal = ideal_runs(problem, annealing, restarts=100, seed=noise_seed)
     result = _result(path, kind, yields, sum(ideal) / len(ideal), first_seed, noise_seed)
     if effects:
@@ -73,6 +78,9 @@ def measure(
             }
             for name, _ in kind.effects
         }
+    if out_file is not None:
+        keep_result(out_file, result)
+        result["saved"] = str(out_file)
     if figure is not None:
         with new_files(figure, overwrite=overwrite) as parts, drawing(figure, result):
             draw_problem_yield(parts[figure], result)
@@ -83,7 +91,12 @@ def measure(
 
 
 def _yields(
-    problem: Problem, variants: list[Hardware], *, chips: int, **options: Any
+    problem: Problem,
+    variants: list[Hardware],
+    *,
+    chips: int,
+    out_file: Path | None,
+    **options: Any,
 ) -> dict[Hardware, ProblemYield]:
     """The yield of every variant, with a bar."""
     from entrain.cli.progress import fraction_bar
@@ -97,7 +110,14 @@ def _yields(
             done += measured
             on_progress(done / (chips * len(variants)))
 
-        return chip_yields(problem, variants, chips=chips, on_done=count, **options)
+        try:
+            return chip_yields(
+                problem, variants, chips=chips, out=out_file, on_done=count, **options
+            )
+        except KeyboardInterrupt:
+            if out_file is not None:
+                err.print(f"stopped; the same command continues from {out_file}", soft_wrap=True)
+            raise
 
 
 def _result(
@@ -166,3 +186,5 @@ def _print(result: dict[str, Any]) -> None:
                 )
             ],
         )
+    if "saved" in result:
+        print_line(f"saved in {result['saved']}")

@@ -115,7 +115,7 @@ def command(
     if source and image_size != IMAGE_SIZE:
         options["--image-size"] = image_size
     if hidden != TeacherSpec().hidden:
-        options["--hidden"] = hidden
+        options["--network"] = hidden
     words = [str(word) for item in options.items() if item[1] is not None for word in item]
     print_line(shlex.join(["entrain", "train", dataset, "--protocol", "DIRECT", *words]))
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 import warnings
+from collections.abc import Callable
 from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -36,13 +38,12 @@ from entrain.cli.training_results import (
     options_of,
     print_results,
 )
-from entrain.utils.errors import InputError, reason, unknown_name
+from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
     import torch
 
     from entrain.data import Dataset
-    from entrain.physics import NetworkSpec
     from entrain.training import Recipe, Trained
     from entrain.training.run_folder import RunFolder
 
@@ -52,7 +53,7 @@ _LARGE = 500  # hidden oscillators, from which a training may take hours
 
 def command(
     context: typer.Context,
-    dataset: Annotated[
+    data: Annotated[
         str,
         argument(
             "DATASET",
@@ -61,6 +62,7 @@ def command(
             "subfolder of pictures or WAV files per class.",
         ),
     ] = "digits",
+    task: TaskName = None,
     protocol: Annotated[
         list[str] | None,
         option(
@@ -70,27 +72,14 @@ def command(
             "TWO-STAGE-END; own data: DIRECT",
         ),
     ] = None,
-    out_folder: Annotated[
-        Path | None,
-        option(
-            "New folder for the run, or that of the same run, unfinished.",
-            "runs/DATASET-n",
-            name="--out",
-        ),
-    ] = None,
-    resume: Annotated[Path | None, option("Continue the run in DIR.", metavar="DIR")] = None,
-    runs: Annotated[int, option("Number of runs that train side by side.")] = 1,
-    seed: Annotated[int, option("Seed of the initialisations and the orders of examples.")] = 0,
-    hidden: Annotated[
+    network: Annotated[
         str | None,
-        option("Hidden widths of the teacher; together the hidden oscillators.", "32,16,16"),
-    ] = None,
-    network_file: Annotated[
-        Path | None,
-        option("Network as JSON: fields of entrain.NetworkSpec.", name="--network", metavar="FILE"),
-    ] = None,
-    epochs: Annotated[
-        int | None, option("Epochs of the named protocols, not of the teacher and earlier stages.")
+        option(
+            "Hidden oscillators, such as 48 or 32,16 (then also the teacher's layers); a JSON file "
+            "with the fields of entrain.NetworkSpec; or a model of entrain calibrate, trained "
+            "further for its chip, by default on its data.",
+            "32,16,16",
+        ),
     ] = None,
     hardware: Annotated[
         str | None,
@@ -99,57 +88,36 @@ def command(
             "ideal network",
         ),
     ] = None,
-    calibrated: Annotated[
-        str | None,
-        option(
-            "Train a model of entrain calibrate further, by default on its data.", metavar="FILE"
-        ),
+    epochs: Annotated[
+        int | None, option("Epochs of the named protocols, not of the teacher and earlier stages.")
     ] = None,
-    initialisations: Annotated[
-        int | None, option("Number of initialisations of the teacher; the best one is used.")
-    ] = None,
-    teacher_epochs: Annotated[int | None, option("Epochs of the teacher.", "300")] = None,
-    path_solver: Annotated[
-        str | None, option("Stage I: exact (solved) or sgd (as in the paper).", "exact")
-    ] = None,
-    ridge: Annotated[
-        float | None, option("Ridge penalty of the exact solver on input weights, such as 1e-4.")
-    ] = None,
-    path_epochs: Annotated[int | None, option("SGD epochs of Stage I.", "300; digits: 40")] = None,
-    path_learning_rate: Annotated[
-        float | None, option("SGD learning rate of Stage I.", "3000; digits: 60000")
-    ] = None,
-    endpoint_epochs: Annotated[int | None, option("Epochs of Stage II.", "20")] = None,
-    endpoint_learning_rate: Annotated[
-        float | None, option("Learning rate of Stage II.", "10")
-    ] = None,
-    endpoint_weight: Annotated[float | None, option("Weight of the endpoint loss.", "1")] = None,
-    direct_epochs: Annotated[
-        int | None, option("Epochs of DIRECT.", "20 to 200, by the number of examples")
-    ] = None,
-    class_weight: Annotated[
-        str | None, option("Class weights of DIRECT: balanced.", "equal")
-    ] = None,
-    fields: Annotated[
+    runs: Annotated[int, option("Number of runs that train side by side.")] = 1,
+    seed: Annotated[int, option("Seed of the initialisations and the orders of examples.")] = 0,
+    settings: Annotated[
         list[str] | None,
         option(
-            "Any field of a protocol, such as DIRECT.gain=8; may be repeated.",
+            "batch_size, observation_time, steps, class_weight, path_solver (exact or sgd), or any "
+            "field of a protocol or of the teacher: DIRECT.gain=8, TEACHER.epochs=50; may be "
+            "repeated.",
             name="--set",
-            metavar="PROTOCOL.FIELD=VALUE",
+            metavar="NAME=VALUE",
         ),
     ] = None,
     settings_file: Annotated[
         Path | None, option("Settings of DIRECT from entrain search.", name="--settings")
     ] = None,
-    batch_size: Annotated[
-        int | None, option("Examples per batch.", "256; digits: 32; own data: 16 to 256")
+    folder: Annotated[
+        Path | None,
+        option(
+            "New folder for the run, or that of the same run, unfinished.",
+            "runs/DATASET-n",
+            name="--out",
+        ),
     ] = None,
-    task: TaskName = None,
+    resume: Annotated[Path | None, option("Continue the run in DIR.", metavar="DIR")] = None,
     label: Label = None,
     image_size: ImageSize = IMAGE_SIZE,
     frames: Frames = FRAMES,
-    observation_time: Annotated[float | None, option("Observation time t_f.", "0.2")] = None,
-    steps: Annotated[int | None, option("Number K of Euler steps.", "200")] = None,
     data_dir: DataDir = None,
     device: Device = "auto",
     json: Json = False,
@@ -157,91 +125,105 @@ def command(
     """Train an oscillator network on DATASET: in two stages with a neural teacher, or from labels
     or numbers.
 
-    The two stages are those of the paper, except that Stage I is solved exactly; --path-solver sgd
-    trains it as in the paper. A killed run continues with --resume DIR, or with the same command
-    and --out DIR, and gives the same weights.
+    The two stages are those of the paper, except that Stage I is solved exactly; --set
+    path_solver=sgd trains it as in the paper. A killed run continues with --resume DIR, or with the
+    same command and --out DIR, and gives the same weights.
     """
-    from entrain.data import fingerprint
-    from entrain.training import DivergedError, Options
-    from entrain.training.run_folder import RunFolder, new_folder
+    from entrain.training import DivergedError
+    from entrain.training.run_folder import RunFolder
     from entrain.utils.device import choose_device
 
     if resume is not None:
         _refuse_options_of_recipe(context)
-        folder = RunFolder.open(resume)
-        stored = folder.settings
-        if data_dir is None and stored.get("data_dir"):
-            data_dir = Path(stored["data_dir"])
-        chosen_device = choose_device(stored.get("device", "auto") if device == "auto" else device)
-        data = _data_of(folder, data_dir)
-        folder.require(data)
+        run = _continued(RunFolder.open(resume), data_dir, device)
     else:
-        if calibrated is not None and not is_given(context, "dataset"):
-            dataset = _dataset_of(calibrated)
-        source = data_source(dataset, label, image_size, task, frames)
-        names = [field.name for field in dataclasses.fields(Options)]
+        if network is not None and not is_given(context, "data"):
+            data = _dataset_of(network) or data
+        source = data_source(data, label, image_size, task, frames)
         default = "TWO-STAGE-END" if source is None and hardware is None else "DIRECT"
-        protocols = protocol or ([] if calibrated else [default])
-        with with_option_names(*names):
-            options = Options(
-                protocols=protocols or None,
-                settings=settings_of(settings_file, protocols) | dict(map(_field, fields or ())),
-                network=_network(network_file),
-                **{name: context.params[name] for name in names if name in context.params},
-            )
-        chosen_device = choose_device(device)
-        data = read_data(dataset, data_dir, source)
-        with with_option_names("class_weight"):
-            recipe = options.recipe(data)
-        settings = {
-            "device": device,
-            "data_dir": str(data_dir.expanduser().absolute()) if data_dir else None,
-            "own": source,
-            "examples": fingerprint(data),
+        keywords: dict[str, Any] = {
+            "protocol": protocol,
+            "network": network,
+            "hardware": hardware,
+            "epochs": epochs,
+            "runs": runs,
+            "seed": seed,
+            "settings": settings_of(settings_file, protocol or [default])
+            | dict(map(_setting, settings or ())),
         }
-        path = out_folder or new_folder(Path("runs"), data.name)
-        if (path / "results.json").exists():  # finished
-            folder = RunFolder.create(path, recipe, settings)
-        else:
-            folder = RunFolder.continued_or_new(path, recipe, settings, data)
-    with folder.locked():
-        try:
-            results, trained = _train(folder, data, chosen_device)
-        except DivergedError as error:
-            raise InputError(f"{error}{options_of(folder.recipe, error)}") from error
-        except (KeyboardInterrupt, OSError):
-            err.print(f"stopped; continue with: {resume_command(folder.path)}", soft_wrap=True)
-            raise
-    errors = divergence_errors(folder.recipe, trained)
-    if json:
-        failed = {"error": "\n".join(errors), "code": BAD_INPUT} if errors else {}
-        print_json(results | failed)
-    else:
-        print_results(results, trained)
-    for message in errors:
-        print_error(message)
-    for message in collapse_warnings(folder.recipe, trained):
-        warnings.warn(message, RuntimeWarning, stacklevel=1)
-    if errors:
-        raise typer.Exit(BAD_INPUT)
+        choose_device(device)
+        run = _new(lambda: read_data(data, data_dir, source), keywords, folder, device)
+    try:
+        results, trained = _train(run)
+    except DivergedError as error:
+        raise InputError(f"{error}{options_of(run.recipe, error)}") from error
+    except (KeyboardInterrupt, OSError):
+        err.print(f"stopped; continue with: {resume_command(run.folder)}", soft_wrap=True)
+        raise
+    _report(results, trained, json)
 
 
-def _train(
-    folder: RunFolder, data: Dataset, device: torch.device
-) -> tuple[dict[str, Any], Trained]:
+@dataclasses.dataclass(frozen=True)
+class _Run:
+    """A training that can begin: `train(folder=..., device=..., progress=...)`."""
+
+    recipe: Recipe
+    data: Dataset
+    folder: Path
+    device: str
+    train: Callable[..., Trained]
+
+
+def _new(
+    read: Callable[[], Dataset], keywords: dict[str, Any], folder: Path | None, device: str
+) -> _Run:
+    """The training of new options; those that are wrong are refused before the data are read."""
+    from entrain.training import Options
+    from entrain.training.run_folder import check_unfinished, new_folder
+    from entrain.training.train import train
+
+    names = [name for name in keywords if name != "settings"]
+    with with_option_names(*names):
+        options = Options(**keywords)
+    data = read()
+    with with_option_names(*names):
+        recipe = options.recipe(data)
+    path = folder or new_folder(Path("runs"), data.name)
+    check_unfinished(path)
+    return _Run(recipe, data, path, device, functools.partial(train, data, **keywords))
+
+
+def _continued(folder: RunFolder, data_dir: Path | None, device: str) -> _Run:
+    """The training in a folder, with its recipe."""
+    from entrain.training.train import train_recipe
+
+    stored = folder.settings
+    if data_dir is None and stored.get("data_dir"):
+        data_dir = Path(stored["data_dir"])
+    if device == "auto":
+        device = stored.get("device", "auto")
+    data, recipe = _data_of(folder, data_dir), folder.recipe
+    folder.require(data)
+    return _Run(recipe, data, folder.path, device, functools.partial(train_recipe, recipe, data))
+
+
+def _train(run: _Run) -> tuple[dict[str, Any], Trained]:
     """Train and write models, results and figure."""
     from entrain import kernels
     from entrain.cli.figures import drawing
-    from entrain.training import run_pipeline
     from entrain.training.progress import TrainingProgress
+    from entrain.training.run_folder import RunFolder
+    from entrain.utils.device import choose_device
 
-    start = time.monotonic()
+    start, device = time.monotonic(), choose_device(run.device)
     kernels.announce(device, err.print)
-    if folder.recipe.spec.hidden >= _LARGE:
-        _print_estimate(folder.recipe, data, device)
-    with TrainingProgress(err) as progress:
-        trained = run_pipeline(folder.recipe, data, device=device, store=folder, progress=progress)
-    folder.save_models(trained.models)
+    if run.recipe.spec.hidden >= _LARGE:
+        _print_estimate(run.recipe, run.data, device)
+    with TrainingProgress(err) as progress, warnings.catch_warnings():
+        # Reported by `_report`, with the options of this command.
+        warnings.filterwarnings("ignore", r"[\w-]+: training (diverged|collapsed) in run")
+        trained = run.train(folder=run.folder, device=run.device, progress=progress)
+    folder = RunFolder.open(run.folder)
     figure = folder.path / "trajectories.png"
     results = trained.results | {
         "folder": str(folder.path),
@@ -253,12 +235,30 @@ def _train(
             **{stage.lower(): seconds for stage, seconds in progress.seconds.items()},
         },
     }
-    folder.save_results(results)
-    with drawing(figure, results):
-        draw_results(figure, trained, data)
-    if "figure_error" in results:
+    with folder.locked():
         folder.save_results(results)
+        with drawing(figure, results):
+            draw_results(figure, trained, run.data)
+        if "figure_error" in results:
+            folder.save_results(results)
     return results, trained
+
+
+def _report(results: dict[str, Any], trained: Trained, json: bool) -> None:
+    """Print the results; exit with an error if a run diverged."""
+    recipe = trained.recipe
+    errors = divergence_errors(recipe, trained)
+    if json:
+        failed = {"error": "\n".join(errors), "code": BAD_INPUT} if errors else {}
+        print_json(results | failed)
+    else:
+        print_results(results, trained)
+    for message in errors:
+        print_error(message)
+    for message in collapse_warnings(recipe, trained):
+        warnings.warn(message, RuntimeWarning, stacklevel=1)
+    if errors:
+        raise typer.Exit(BAD_INPUT)
 
 
 def _print_estimate(recipe: Recipe, data: Dataset, device: torch.device) -> None:
@@ -270,16 +270,21 @@ def _print_estimate(recipe: Recipe, data: Dataset, device: torch.device) -> None
     seconds = estimated_seconds(recipe, len(data.train), data.task.outputs, device)
     err.print(
         f"{recipe.spec.hidden:,} hidden oscillators take about {timedelta(seconds=round(seconds))} "
-        f"(h:mm:ss) on {device}; --hidden and --epochs make it shorter",
+        f"(h:mm:ss) on {device}; --network and --epochs make it shorter",
         soft_wrap=True,
     )
 
 
-def _dataset_of(file: str) -> str:
-    """The dataset that the model of a calibrated chip was trained on."""
+def _dataset_of(network: str) -> str | None:
+    """The dataset that a calibrated model was trained on; None for another network."""
     from entrain.data import DATASETS
     from entrain.models.pretrained import load
+    from entrain.training.network_choice import network_of
 
+    with with_option_names("network"):
+        file = network_of(network)
+    if not isinstance(file, Path):
+        return None
     name = load(file).dataset
     if name not in DATASETS:
         raise InputError(
@@ -301,39 +306,13 @@ def _data_of(folder: RunFolder, data_dir: Path | None) -> Dataset:
     return read_data(name, data_dir, folder.own)
 
 
-def _network(path: Path | None) -> NetworkSpec | None:
-    """The network of a JSON file."""
-    from entrain.physics import NetworkSpec
-    from entrain.utils.files import read_bytes
-
-    if path is None:
-        return None
-    known = [field.name for field in dataclasses.fields(NetworkSpec)]
-    content = read_bytes(path, "file", 2**20)
-    try:
-        values = loads(content)
-        if not isinstance(values, dict):
-            raise InputError(f"expected a JSON object, got {type(values).__name__}")
-        for name in values:
-            if name not in known:
-                raise unknown_name("field of a network", name, known)
-        missing = [name for name in ("hidden", "dynamics") if name not in values]
-        if missing or not isinstance(values["dynamics"], dict):
-            raise InputError(
-                'a network has hidden and dynamics, such as {"hidden": 64, "dynamics": '
-                '{"mobility": 1, "observation_time": 15, "steps": 60}}'
-            )
-        return NetworkSpec.from_json(values)
-    except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise InputError(f"{path}: not a network ({reason(error)})") from error
-
-
-def _field(text: str) -> tuple[str, object]:
-    """PROTOCOL.FIELD=VALUE: a number, true, false, null, a list of numbers, or else text."""
+def _setting(text: str) -> tuple[str, object]:
+    """NAME=VALUE: a number, true, false, null, a list or an object of JSON, or else text."""
     name, equals, value = text.partition("=")
-    protocol, dot, field = name.rpartition(".")
-    if not (equals and dot and protocol and field):
-        raise InputError(f"--set must be PROTOCOL.FIELD=VALUE such as DIRECT.gain=8, got {text!r}")
+    if not (equals and name):
+        raise InputError(
+            f"--set must be NAME=VALUE such as steps=100 or DIRECT.gain=8, got {text!r}"
+        )
     try:
         return name, loads(value)
     except (ValueError, RecursionError):
@@ -346,7 +325,7 @@ def _refuse_options_of_recipe(context: typer.Context) -> None:
     for parameter in context.command.params:
         name = parameter.name or ""
         if name not in allowed and is_given(context, name):
-            flag = "DATASET" if name == "dataset" else parameter.opts[0]
+            flag = "DATASET" if name == "data" else parameter.opts[0]
             raise InputError(
                 f"{flag} cannot be combined with --resume: the run follows its recipe (run.json)"
             )

@@ -166,7 +166,7 @@ def _selected(state: TrainingState, run: int) -> str:
     return f", with a validation {title} of {metric.text(state.selected(metric.name, run))}"
 
 
-_TIME_OPTIONS = " (--observation-time, --steps)"
+_TIME_OPTIONS = " (--set observation_time=..., steps=...)"
 
 
 def options_of(recipe: Recipe, error: DivergedError) -> str:
@@ -176,7 +176,7 @@ def options_of(recipe: Recipe, error: DivergedError) -> str:
     advice = time_hint(recipe.spec.dynamics)
     if advice is not None and advice in str(error):
         return _TIME_OPTIONS
-    return " (--path-learning-rate)" if str(error).startswith("PATH:") else ""
+    return " (--set PATH.learning_rate=...)" if str(error).startswith("PATH:") else ""
 
 
 def _advice(recipe: Recipe, protocol: Rule | None, run: int) -> str:
@@ -189,8 +189,7 @@ def _advice(recipe: Recipe, protocol: Rule | None, run: int) -> str:
         return advice[0].upper() + advice[1:] + _TIME_OPTIONS
     if not isinstance(protocol, TwoStage):
         return f"Lower its rates (--set {protocol.name}.input_rate=..., .coupling_rate=...)"
-    option = "path" if protocol.name == "PATH" else "endpoint"
     rate = protocol.learning_rate
     rate = rate[run] if isinstance(rate, tuple) else rate
-    weight = " or --endpoint-weight" if protocol.endpoint_weight else ""
-    return f"Lower --{option}-learning-rate (it was {rate:g}){weight}"
+    weight = " or .endpoint_weight" if protocol.endpoint_weight else ""
+    return f"Lower its rate (--set {protocol.name}.learning_rate=..., it was {rate:g}){weight}"

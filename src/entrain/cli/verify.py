@@ -17,7 +17,9 @@ RESULT, FIGURE = "verify.json", "verify.png"
 
 def command(
     folder: Annotated[Path, argument("DIR", "Folder of entrain export.")],
-    images: Annotated[int | None, option("SPICE: use the first test examples only.", "all")] = None,
+    images: Annotated[
+        int | None, option("SPICE: use the first test examples, or runs, only.", "all")
+    ] = None,
     synthesis: Annotated[
         bool, option("Verilog: also cells (Yosys) and clock rate (nextpnr).", name="--synthesis")
     ] = False,
@@ -26,7 +28,7 @@ def command(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Simulate an exported circuit on its test examples and compare it with Python.
+    """Simulate an exported circuit on its test examples, or its runs, and compare it with Python.
 
     ngspice runs netlists; Verilator or Icarus Verilog runs a core, which must be equal in every bit
     to its integer model. The results are written to verify.json and verify.png in the folder.
@@ -62,6 +64,9 @@ def command(
 
 def _print(folder: Path, verification: Verification) -> None:
     count, details = verification.images, verification.details
+    if "measure" in details:
+        _print_machine(folder, verification)
+        return
     values: dict[str, Any] = {
         "same class as in Python": f"{verification.agree} of {count}",
         "correct": f"{verification.right} of {count}",
@@ -80,4 +85,19 @@ def _print(folder: Path, verification: Verification) -> None:
             values[f"cells, {family}"] = ", ".join(f"{number} {name}" for name, number in first)
     if placed := synthesis.get("nextpnr"):
         values["nextpnr"] = f"{placed['device']}, {placed['megahertz']} MHz"
+    print_table(f"{folder} in {verification.simulator}", ("", ""), values.items())
+
+
+def _print_machine(folder: Path, verification: Verification) -> None:
+    count, details = verification.images, verification.details
+    best = max if details["goal"] == "maximum" else min
+    difference = details["max_phase_difference"]
+    values = {
+        f"best {details['measure']}": f"{best(verification.verdicts):,}",
+        f"best {details['measure']} in Python": f"{best(verification.labels):,}",
+        f"runs with the {details['measure']} of Python": f"{verification.right} of {count}",
+        "runs with the states of Python": f"{verification.agree} of {count}",
+        "their largest difference of a phase": "" if difference is None else f"{difference:.2g}",
+        "seconds": f"{verification.seconds:.1f}",
+    }
     print_table(f"{folder} in {verification.simulator}", ("", ""), values.items())

@@ -30,12 +30,31 @@ def chip(workload: Workload, technology: Technology, inputs: Inputs) -> System:
     and the couplers that are not zero."""
     parts = input_parts(workload, technology, inputs)
     if inputs == "digital":
-        parts.append(_dacs(technology, workload.oscillators, workload.field_bits))
-    count, outputs, source = workload.oscillators + 1, workload.outputs, technology.source
+        parts.append(dacs(technology, workload.oscillators, workload.field_bits))
+    parts += array_parts(
+        technology,
+        workload.oscillators,
+        workload.couplers,
+        workload.coupling_bits,
+        workload.outputs,
+    )
+    return system("chip", f"chip, {technology.name}, {inputs} input weights", parts)
+
+
+def array_parts(
+    technology: Technology,
+    oscillators: int,
+    couplers: int,
+    bits: float,
+    outputs: int,
+    readings: int = 1,
+) -> list[Part]:
+    """N oscillators and a reference, their couplers of so many bits, and O readouts."""
+    count, source = oscillators + 1, technology.source
     energy, formula = _run_energy(technology, "oscillators")
     coupler_energy, coupler_formula = _run_energy(technology, "couplers")
-    scale = _precision(technology, "couplers", workload.coupling_bits) * workload.couplers
-    parts += [
+    scale = _precision(technology, "couplers", bits) * couplers
+    return [
         Part(
             "oscillators",
             count,
@@ -47,7 +66,7 @@ def chip(workload: Workload, technology: Technology, inputs: Inputs) -> System:
         ),
         Part(
             "couplers",
-            workload.couplers,
+            couplers,
             coupler_energy * scale,
             technology["couplers.area"] * scale,
             f"couplers growth^(bits - b0) {coupler_formula}",
@@ -56,14 +75,13 @@ def chip(workload: Workload, technology: Technology, inputs: Inputs) -> System:
         Part(
             "readout",
             outputs,
-            technology["readout.energy"] * outputs,
+            technology["readout.energy"] * (outputs * readings),
             technology["readout.area"] * outputs,
-            "O E",
+            "O E" if readings == 1 else f"O E, {readings} times",
             source("readout.energy", "readout.time"),
             time=technology["readout.time"],
         ),
     ]
-    return system("chip", f"chip, {technology.name}, {inputs} input weights", parts)
 
 
 def input_parts(workload: Workload, technology: Technology, inputs: Inputs) -> list[Part]:
@@ -79,7 +97,7 @@ def input_parts(workload: Workload, technology: Technology, inputs: Inputs) -> l
     cells = weights * devices
     on = technology["crossbar.time"] + _run_time(technology)
     return [
-        _dacs(technology, workload.inputs, PIXEL_BITS),
+        dacs(technology, workload.inputs, PIXEL_BITS),
         Part(
             "crossbar cells",
             cells,
@@ -125,7 +143,7 @@ def macs(technology: Technology, operations: int, lanes: int, cycles: int) -> Pa
     )
 
 
-def _dacs(technology: Technology, count: int, bits: float) -> Part:
+def dacs(technology: Technology, count: int, bits: float) -> Part:
     """count growth^(bits - b0) (E + P T_run): a conversion, and a current during the run."""
     scale = _precision(technology, "dacs", bits) * count
     running = technology["dacs.power"] * _run_time(technology)

@@ -58,6 +58,8 @@ def si(value: float, unit: str) -> str:
         return f"{_digits(value / factor)} {name}"
     if value == 0.0:
         return f"0 {unit}"
+    if value == math.inf:
+        return f"∞ {unit}"
     # 999.6 p is shown as 1 n
     size, prefix = max((p for p in _PREFIXES if value >= 0.995 * p[0]), default=_PREFIXES[0])
     return f"{_digits(value / size)} {prefix.replace('u', 'µ')}{unit}"

@@ -60,14 +60,14 @@ def workload_of(model: Model, seed: int = 0) -> Workload:
         couplers=int((acting | acting.mT).triu(1).sum()),
         parameters=network.parameter_count,
         steps=network.dynamics.steps,
-        weight_bits=_bits(hardware.weight_levels),
-        coupling_bits=_bits(hardware.coupling_levels),
-        field_bits=_bits(hardware.field_levels),
+        weight_bits=bits_of(hardware.weight_levels),
+        coupling_bits=bits_of(hardware.coupling_levels),
+        field_bits=bits_of(hardware.field_levels),
         digital=all(term is None for term in terms),
     )
 
 
-def _bits(levels: Levels | None) -> float:
+def bits_of(levels: Levels | None) -> float:
     """Bits of the levels: log2 of their number if they are listed."""
     if levels is None:
         return BITS

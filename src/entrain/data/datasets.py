@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -60,10 +60,13 @@ class Split(Summary):
         features: Finite real numbers (n, D): raw pixels or columns of a table. Of sequences
             (n, T, D), shorter ones with NaN after their end.
         targets: Non-negative integers (n,), the classes; or numbers to predict (n, O), float64.
+        weights: Non-negative weights (n,) of the examples in losses and in the selection of the
+            epoch; None if all count alike.
     """
 
     features: np.ndarray
     targets: np.ndarray
+    weights: np.ndarray | None = None
 
     def facts(self) -> dict[str, str]:
         """See `Summary`."""
@@ -89,6 +92,8 @@ class Split(Summary):
             if int(targets.min()) < 0:
                 raise InputError(f"labels must be non-negative integers, got {targets.min()}")
             targets = targets.astype(np.int64, copy=False)
+        if self.weights is not None:
+            object.__setattr__(self, "weights", _checked_weights(self.weights, len(targets)))
         object.__setattr__(self, "features", features)
         object.__setattr__(self, "targets", targets)
 
@@ -105,10 +110,23 @@ class Split(Summary):
         Args:
             selection: Their indices, or a slice.
         """
-        return Split(self.features[selection], self.targets[selection])
+        weights = None if self.weights is None else self.weights[selection]
+        return Split(self.features[selection], self.targets[selection], weights)
 
     def __len__(self) -> int:
         return len(self.targets)
+
+
+def _checked_weights(weights: np.ndarray, count: int) -> np.ndarray:
+    values = np.asarray(weights)
+    if values.dtype.kind not in "buif" or values.shape != (count,):
+        raise InputError(
+            f"weights must be {count} numbers, one for each example, got {values.dtype} of shape "
+            f"{values.shape}"
+        )
+    if not (np.isfinite(values).all() and (values >= 0).all()):
+        raise InputError("weights must be finite and at least 0")
+    return values.astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -125,6 +143,8 @@ class ImageDataset(Summary):
         task: What is predicted, such as `Classification(class_names)`.
         test_has_own_norm: True if test images are scaled to their own norm, as the paper does with
             Fashion-MNIST.
+        source: Where it was read, such as {"path": "flowers.csv", "label": "species"}, so that a
+            run folder can read it again; None for arrays.
     """
 
     name: str
@@ -135,6 +155,7 @@ class ImageDataset(Summary):
     pixel_max: float
     task: Task
     test_has_own_norm: bool = False
+    source: dict[str, Any] | None = field(default=None, compare=False)
 
     def facts(self) -> dict[str, str]:
         """See `Summary`."""
@@ -229,12 +250,15 @@ def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset 
     if name == VOWELS:
         return _japanese_vowels()
     task = Classification(CLASS_NAMES[name])
+    source = None
+    if data_dir is not None:
+        source = {"data_dir": str(Path(data_dir).expanduser().absolute())}
     if name == "digits":
         table = _digits_table()
         images = Split(table[:, :-1].astype(np.uint8), table[:, -1].astype(np.int64))
         rest, test = stratified_split(images, 300)
         train, validation = stratified_split(rest, 300)
-        return ImageDataset(name, train, validation, test, (8, 8), 16.0, task)
+        return ImageDataset(name, train, validation, test, (8, 8), 16.0, task, source=source)
     if name in SMALL:
         rest, test = stratified_split(load_test_split(SMALL[name]), 1_000)
         rest, validation = stratified_split(rest, 1_000)
@@ -243,7 +267,7 @@ def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset 
         train, validation = stratified_split(_official(name, "train", data_dir), 10_000)
         test = load_test_split(name, data_dir)
     own_norm = name.startswith("fashion")
-    return ImageDataset(name, train, validation, test, (28, 28), 255.0, task, own_norm)
+    return ImageDataset(name, train, validation, test, (28, 28), 255.0, task, own_norm, source)
 
 
 def _japanese_vowels() -> SequenceDataset:

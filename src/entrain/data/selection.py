@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from entrain.data.datasets import DATASETS, SPLIT_SEED, load_dataset
+from entrain.data.datasets import DATASETS, load_dataset
 from entrain.data.own import load_own
 from entrain.data.own.examples import Dataset
-from entrain.data.own.memory import from_memory, is_array_like
+from entrain.data.own.memory import is_array_like
 from entrain.data.own.targets import FRAMES, check_kind
 from entrain.utils.errors import InputError, positive_int, unknown_name
 
@@ -54,7 +54,7 @@ def own_source(
 def read_source(
     name: str,
     own: dict[str, Any] | None,
-    data_dir: Path | None = None,
+    data_dir: Path | str | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Dataset:
     """The data that `own_source` describes, or the dataset called `name`."""
@@ -64,23 +64,25 @@ def read_source(
     return load_own(own["path"], **options, on_progress=on_progress)
 
 
-def in_memory(
-    data: Any,
-    y: Any = None,
-    label: str | None = None,
-    task: str | None = None,
-    frames: int = FRAMES,
-) -> Dataset:
-    """A dataset unchanged, or one made of arrays or a data frame with their targets `y`."""
+def select(data: Any, y: Any = None, task: str | None = None) -> Dataset:
+    """The examples that the arguments of `entrain.train` name.
+
+    Args:
+        data: The name of a dataset, a path, a dataset, or arrays or a data frame.
+        y: Targets of arrays or of a data frame.
+        task: Name of the task of your own data.
+    """
+    if isinstance(data, str | os.PathLike):
+        if y is not None:
+            raise InputError(f"y belongs to arrays, {os.fspath(data)} has labels of its own")
+        return read_source(str(data), own_source(data, task=task))
     if isinstance(data, Dataset):
-        if y is not None or label is not None or task is not None:
-            raise InputError(
-                "y, label and task belong to arrays and tables; a dataset has its labels"
-            )
+        if y is not None or task is not None:
+            raise InputError("y and task belong to arrays and tables; a dataset has its labels")
         return data
     if not is_array_like(data):
         raise TypeError(
             f"data must be the name of a dataset ({', '.join(DATASETS)}), a path, an array or a "
             f"DataFrame with labels y, or a dataset, got {data!r}"
         )
-    return from_memory(data, y, label, SPLIT_SEED, check_kind(task), frames)
+    return load_own(data, y, task=task)

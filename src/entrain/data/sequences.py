@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from entrain.data.datasets import Split, check_parts, class_names_of
 from entrain.data.log_mel import LogMel
@@ -27,6 +28,8 @@ class SequenceDataset(Summary):
         frames: Frames F to which each sequence is interpolated.
         notes: Remarks of the reader.
         sound: Made the frames of sounds; None if the sequences are no sounds.
+        source: Where it was read, such as {"path": "flowers.csv", "label": "species"}, so that a
+            run folder can read it again; None for arrays.
     """
 
     name: str
@@ -38,6 +41,7 @@ class SequenceDataset(Summary):
     frames: int = 32
     notes: tuple[str, ...] = ()
     sound: LogMel | None = None
+    source: dict[str, Any] | None = field(default=None, compare=False)
 
     def facts(self) -> dict[str, str]:
         """See `Summary`."""

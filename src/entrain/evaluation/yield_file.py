@@ -92,7 +92,7 @@ class YieldFile:
             return
         variants = [
             {
-                "hardware": _without_name(hardware),
+                "hardware": without_name(hardware),
                 "seeds": sorted(known),
                 "accuracies": [known[seed] for seed in sorted(known)],
             }
@@ -100,7 +100,7 @@ class YieldFile:
             for hardware, known in self._accuracies.items()
             if known
         ]
-        _write(self._path, {"measured": self._key | {"kinds": variants}})
+        write(self._path, {"measured": self._key | {"kinds": variants}})
         self._saved_at, self._unsaved = time.monotonic(), False
 
     def _correct_entry(self, hardware: Hardware, seeds: Sequence[int]) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def open_yield_file(path: Path | None, test: ChipTest, hardware: Hardware) -> It
     if path is None:
         yield YieldFile(None, hardware, examples, {})
         return
-    with _locked(path):
+    with locked(path):
         file = YieldFile(path, hardware, examples, _key(test, hardware))
         try:
             yield file
@@ -127,9 +127,9 @@ def open_yield_file(path: Path | None, test: ChipTest, hardware: Hardware) -> It
 
 def keep_result(path: Path, result: dict[str, Any]) -> None:
     """Add the result to the file of a finished yield."""
-    with _locked(path):
+    with locked(path):
         measured = read_json_with_digest(path, _WHAT)["measured"]
-        _write(path, result | {"measured": measured})
+        write(path, result | {"measured": measured})
 
 
 def check_path(path: Path) -> None:
@@ -143,7 +143,8 @@ def check_path(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
+    """The file of a yield, locked against other processes, without what killed writes left."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with file_lock(path.with_name(path.name + ".lock")) as locked:
         if not locked:
@@ -154,7 +155,8 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _write(path: Path, values: dict[str, Any]) -> None:
+def write(path: Path, values: dict[str, Any]) -> None:
+    """Write these values and their digest."""
     write_atomically(path, (strict_json(with_digest(values), 1) + "\n").encode())
 
 
@@ -209,7 +211,7 @@ def _key(test: ChipTest, hardware: Hardware) -> dict[str, Any]:
         "data": _digest({"inputs": test.inputs, "labels": test.labels}),
         "examples": len(test.labels),
         "noise_seed": test.noise_seed,
-        "hardware": _without_name(hardware),
+        "hardware": without_name(hardware),
     }
 
 
@@ -221,7 +223,7 @@ def _digest(tensors: dict[str, Tensor], text: str = "") -> str:
     return sha256(*parts)
 
 
-def _without_name(hardware: Hardware) -> dict[str, Any]:
+def without_name(hardware: Hardware) -> dict[str, Any]:
     """JSON values of a hardware; a copy of a preset under another name has the same."""
     values: dict[str, Any] = with_digest(hardware.to_json())
     return {name: value for name, value in values.items() if name not in ("name", "digest")}

@@ -17,13 +17,15 @@ from entrain.utils.errors import InputError
 class Parts:
     """Components of N oscillators and, last, the reference: capacitors and inductors (N + 1,) in
     SI units; factors on the conductance at 0 V and on its amplitude control (N + 1,), on the
-    injections (N,) and on the transconductors (N, N), from j to i at [i, j]."""
+    injections (N,), on the modulated conductances of a second-harmonic injection (N,), and on the
+    transconductors (N, N), from j to i at [i, j]."""
 
     capacitors: np.ndarray
     inductors: np.ndarray
     linear: np.ndarray
     level: np.ndarray
     injections: np.ndarray
+    second_harmonic: np.ndarray
     transconductors: np.ndarray
 
 
@@ -64,5 +66,6 @@ def parts(spice: Spice, omegas: np.ndarray) -> Parts:
         factors("gneg", spread.negative_conductance, count),
         factors("levl", spread.negative_conductance, count),
         factors("injc", spread.injection, n),
+        factors("inj2", spread.injection, n),
         factors("gmij", spread.transconductance, n, n),
     )

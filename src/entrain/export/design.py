@@ -8,6 +8,7 @@ a circuit gets them from outside, other formats include the weights (`input_stag
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,18 @@ from torch import Tensor
 
 from entrain.data import SequenceScaling
 from entrain.export.input_stage import InputStage, check_tensor, input_stage_of, split_input_stage
+from entrain.export.machine import KINDS, KNOTS, Machine, split_machine
 from entrain.hardware import Chip, Realised
 from entrain.hardware.chip import on_chips
+from entrain.ising import Annealing, Problem
+from entrain.ising.machine import Program
 from entrain.kernels import reference
 from entrain.models.model import Model
 from entrain.physics import Dynamics, PhaseModel, readout
 from entrain.physics.network_spec import SPEC_TERMS
-from entrain.utils.errors import InputError, reason
+from entrain.physics.noise import random_phases
+from entrain.physics.schedule import Schedule
+from entrain.utils.errors import InputError, positive_float, positive_int, reason, seed_number
 from entrain.utils.tensor_file import read_tensors, write_tensors
 
 KIND = "design"
@@ -36,6 +42,7 @@ _MAX_WORK = 1e13  # products of one rollout: beyond, it would run for days
 _MAX_BYTES = 2**28  # of the file
 _MAX_TITLE = 80
 _MAX_NAME = 200  # of a class
+_STEPS_OF_A_UNIT = 50  # Euler steps of a machine in a unit of time
 DYNAMICS = ("mobility", "observation_time", "steps")
 _HEADER = ("outputs", "labels", "class_names", "model", "target")
 
@@ -53,6 +60,8 @@ class Design:
         model: The model's name.
         target: The export format and its options as JSON values.
         input_stage: Makes the fields of raw inputs, for formats that hold it.
+        machine: The problem and the ramp of an Ising machine; its M images are runs from start
+            phases (1, M, N).
     """
 
     phase_model: PhaseModel
@@ -63,6 +72,7 @@ class Design:
     model: str = ""
     target: dict[str, Any] = field(default_factory=dict)
     input_stage: InputStage | None = None
+    machine: Machine | None = None
 
     @property
     def images(self) -> int:
@@ -100,12 +110,26 @@ class Design:
 
     @property
     def start(self) -> np.ndarray:
-        """theta(0) (N,)."""
-        return self.phase_model.starts()[0, 0].numpy()
+        """theta(0) (N,), of the first run of a machine."""
+        return np.asarray(self.starts[0])
+
+    @property
+    def starts(self) -> np.ndarray:
+        """theta(0) of every image (M, N)."""
+        return np.asarray(self.phase_model.starts()[0].numpy())
 
     def phases(self) -> np.ndarray:
         """The phases at the end (M, N), by the Euler steps of the network."""
-        return reference.rollout(self.phase_model, self.dynamics)[0].numpy()
+        model = self._scheduled(0.0, 1.0, self.dynamics.steps)
+        return reference.rollout(model, self.dynamics)[0].numpy()
+
+    def _scheduled(self, begin: float, end: float, steps: int) -> PhaseModel:
+        """The phase model between two shares of the observation time."""
+        if self.machine is None:
+            return self.phase_model
+        middles = begin + (end - begin) * (np.arange(steps) + 0.5) / steps
+        factors = {"injection": torch.from_numpy(self.machine.factors(middles))}
+        return replace(self.phase_model, schedule=Schedule(factors))
 
     def trajectory(self, parts: int, steps: int) -> np.ndarray:
         """The phases (parts + 1, M, N) at equally spaced times from 0 to the end.
@@ -120,8 +144,9 @@ class Design:
             steps=max(1, -(-steps // parts)),
         )
         phases = [self.phase_model.starts()]
-        for _ in range(parts):
-            phases.append(reference.rollout(replace(self.phase_model, start=phases[-1]), part))
+        for k in range(parts):
+            model = self._scheduled(k / parts, (k + 1) / parts, part.steps)
+            phases.append(reference.rollout(replace(model, start=phases[-1]), part))
         return torch.cat(phases).numpy()
 
     def scores(self, phases: np.ndarray) -> np.ndarray:
@@ -156,7 +181,7 @@ class Design:
         Args:
             images: Their number.
         """
-        model = replace(self.phase_model, fields=self.phase_model.fields[:, :images])
+        model = self.phase_model.rows(slice(images))
         stage = self.input_stage and replace(self.input_stage, raw=self.input_stage.raw[:images])
         return replace(self, phase_model=model, labels=self.labels[:images], input_stage=stage)
 
@@ -211,12 +236,78 @@ def design_of(
     )
 
 
+def design_of_problem(
+    problem: Problem,
+    *,
+    restarts: int = 4,
+    time: float = 40.0,
+    annealing: Annealing | None = None,
+    seed: int = 0,
+    name: str = "",
+) -> Design:
+    """The design of an Ising machine: couplings and fields of a problem, runs from random phases.
+
+    The machine is that of `entrain.solve` without noise: its couplings are in units of the root
+    mean square row, and its injection is the ramp of `annealing`.
+
+    Args:
+        problem: An `Ising`, `Qubo` or `MaxCut`.
+        restarts: Number of runs, M.
+        time: Duration of a run, in the unit of the phase model.
+        annealing: The ramp of the injection; noise and time steps are not used.
+        seed: Seed of the start phases.
+        name: The problem's name in comments.
+    """
+    if type(problem) not in KINDS.values():
+        raise InputError(
+            f"problem must be an Ising, Qubo or MaxCut, got {type(problem).__name__}: oscillators "
+            "of a netlist lock to two phases"
+        )
+    runs = positive_int("restarts", restarts, most=MAX_IMAGES)
+    time = positive_float("time", time, least=1e-3, most=1e6)
+    if problem.variables > _MAX_OSCILLATORS:
+        raise InputError(
+            f"the problem has {problem.variables:,} variables, an export at most "
+            f"{_MAX_OSCILLATORS:,}"
+        )
+    if not problem.graph.edges:
+        raise InputError("the problem has no edges, and so the circuit no couplings")
+    if np.abs(problem.graph.weights).max(initial=0) > 2**53:
+        raise InputError("weights of an exported problem must be up to 2^53, where they are exact")
+    annealing = Annealing() if annealing is None else annealing
+    if annealing.first_coupling != 1.0:
+        raise InputError("couplings that vary in time cannot be exported: first_coupling must be 1")
+    program, n = Program.of(problem), problem.variables
+    shares = torch.linspace(0.0, 1.0, KNOTS + 1, dtype=torch.float64)
+    starts = random_phases(seed_number("seed", seed), torch.zeros(runs), torch.arange(runs), n)
+    model = PhaseModel(
+        torch.from_numpy(program.fields).double().expand(1, runs, n).clone(),
+        torch.from_numpy(program.couplings.toarray())[None].double(),
+        start=starts[None].double(),
+        injection=torch.full((1, 1, n), annealing.injection, dtype=torch.float64),
+    )
+    return Design(
+        model,
+        Dynamics(1.0, time, max(1, round(_STEPS_OF_A_UNIT * time))),
+        outputs=n,
+        labels=(-1,) * runs,
+        class_names=tuple(map(str, range(n))),
+        model=name,
+        machine=Machine(problem, shares**annealing.injection_power),
+    )
+
+
 def write_design(folder: Path, design: Design) -> None:
     """Write the file of a design into its folder."""
     header = {name: getattr(design.dynamics, name) for name in DYNAMICS}
     header |= {name: getattr(design, name) for name in _HEADER}
-    stage = {} if design.input_stage is None else design.input_stage.tensors()
-    write_tensors(folder / FILE, KIND, design.phase_model.tensors() | stage, header)
+    tensors = design.phase_model.tensors()
+    if design.input_stage is not None:
+        tensors |= design.input_stage.tensors()
+    if design.machine is not None:
+        tensors |= design.machine.tensors()
+        header["machine"] = design.machine.to_json()
+    write_tensors(folder / FILE, KIND, tensors, header)
 
 
 def read_design(folder: Path) -> Design:
@@ -232,7 +323,12 @@ def read_design(folder: Path) -> Design:
     try:
         if any(tensor.dtype not in (torch.float32, torch.float64) for tensor in tensors.values()):
             raise InputError("numbers must be float32 or float64")
-        acting, stage = split_input_stage({k: tensor.double() for k, tensor in tensors.items()})
+        rest, of_machine = split_machine({k: tensor.double() for k, tensor in tensors.items()})
+        acting, stage = split_input_stage(rest)
+        machine = None
+        if "machine" in header:
+            nodes = acting["fields"].shape[-1]
+            machine = Machine.from_file(of_machine, header["machine"], nodes)
         design = Design(
             PhaseModel(**acting),
             Dynamics(*(header[name] for name in DYNAMICS)),
@@ -242,6 +338,7 @@ def read_design(folder: Path) -> Design:
             str(header["model"]),
             dict(header["target"]),
             stage,
+            machine,
         )
         check_design(design)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
@@ -249,9 +346,9 @@ def read_design(folder: Path) -> Design:
     return design
 
 
-def refuse_terms(design: Design, where: str) -> None:
+def refuse_terms(design: Design, where: str, terms: Sequence[str]) -> None:
     """Raise for terms of the equation that an export to `where` does not compute."""
-    for name in ("injection", "lag", "harmonic"):
+    for name in terms:
         if getattr(design.phase_model, name) is not None:
             raise InputError(
                 f"the network has {name}, which {where} does not compute; export its equations to "
@@ -272,6 +369,8 @@ def check_design(design: Design) -> None:
     if float(images) * n * n * design.dynamics.steps > _MAX_WORK:
         raise InputError(f"{images} images, {n} oscillators and {design.dynamics.steps} steps")
     shapes = {"fields": (1, images, n), "couplings": (1, n, n), "lag": (1,), "harmonic": (1, 2)}
+    if design.machine is not None:
+        shapes["start"] = (1, images, n)
     for name, tensor in model.tensors().items():
         check_tensor(name, tensor, shapes.get(name, (1, 1, n)))
     classes = range(-1, design.outputs)

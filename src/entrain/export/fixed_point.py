@@ -133,7 +133,7 @@ def fixed_point(design: Design, lengths: WordLengths) -> FixedPoint:
         design: The network; injection, lag and harmonics are not supported.
         lengths: Bits of each quantity.
     """
-    refuse_terms(design, "the fixed-point core")
+    refuse_terms(design, "the fixed-point core", ("injection", "lag", "harmonic"))
     turn, amplitude = 2**lengths.phase, 2 ** (lengths.sine - 1) - 1
     largest = float(np.abs(design.couplings).max())
     if not largest:

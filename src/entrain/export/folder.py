@@ -25,6 +25,8 @@ class EditedFileError(InputError):
 
 def files_of(design: Design, target: Target) -> dict[str, bytes]:
     """The files for a simulator, by name."""
+    if design.machine is not None and not isinstance(target, Spice):
+        raise InputError("an Ising machine is exported to spice alone")
     if isinstance(target, Plain):
         return plain_files(design)
     if isinstance(target, Onnx):

@@ -1,5 +1,8 @@
 r"""The files of a SPICE export: the network, and one netlist with the fields of each image.
 
+Those of an Ising machine have the start phases of each run instead, and a node `ramp` whose voltage
+is the factor of the injection.
+
 At the level `phase` the network is its equations: one capacitor for each oscillator, whose voltage
 is the phase (1 V is 1 rad), and one behavioural current source that charges it,
 
@@ -13,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from entrain.export.design import Design
-from entrain.export.lc_netlist import REFERENCE, lc_network, number
+from entrain.export.lc_netlist import REFERENCE, lc_network
+from entrain.export.netlist_parts import number, own_starts, ramp_source, start_phase
 from entrain.export.targets import Spice
 
 NETWORK = "network.inc"
@@ -22,9 +26,9 @@ POINTS_PER_CYCLE = 60
 PHASE_POINTS = 400  # least points of the observation time at the phase level
 
 
-def image_file(image: int) -> str:
-    """The netlist of one image."""
-    return f"image-{image:04d}.cir"
+def image_file(design: Design, image: int) -> str:
+    """The netlist of one image, or of one run of a machine."""
+    return f"{'image' if design.machine is None else 'run'}-{image:04d}.cir"
 
 
 def netlists(design: Design, spice: Spice) -> dict[str, str]:
@@ -39,16 +43,18 @@ def netlists(design: Design, spice: Spice) -> dict[str, str]:
         stop, step = spice.duration() + 0.5 * cycle, cycle / POINTS_PER_CYCLE
     files = {NETWORK: network}
     for image, (fields, label) in enumerate(zip(design.fields, design.labels, strict=True)):
+        what = f"image {image}, label {label}" if design.machine is None else f"run {image}"
         lines = [
-            f"* {design.title}, image {image}, label {label}",
+            f"* {design.title}, {what}",
             *(f".param b{i}={number(b)}" for i, b in enumerate(fields)),
+            *own_starts(design, image),
             f".include {NETWORK}",
             ".options method=trap reltol=1e-5 abstol=1e-15 vntol=1e-9 chgtol=1e-18 maxord=2",
             *(f".save {name}" for name in vectors),
             f".tran {number(step)} {number(stop)} 0 {number(step)} uic",
             ".end",
         ]
-        files[image_file(image)] = "\n".join([*lines, ""])
+        files[image_file(design, image)] = "\n".join([*lines, ""])
     return files
 
 
@@ -68,7 +74,8 @@ def phase_network(design: Design, spice: Spice) -> str:
         if frequencies is not None:
             terms.append(f"{frequencies[i]:+.12g}")
         if injection is not None:
-            terms.append(f"{-2.0 * mu * injection[i]:+.12g}*sin(2*v(p{i}))")
+            strength = f"{-2.0 * mu * injection[i]:+.12g}{'*v(ramp)' if design.machine else ''}"
+            terms.append(f"{strength}*sin(2*v(p{i}))")
         for j in np.flatnonzero(row):
             angle = f"v(p{i})-v(p{j})"
             shifted = f"{angle}{lag:+.12g}" if lag else angle
@@ -77,10 +84,10 @@ def phase_network(design: Design, spice: Spice) -> str:
                 if size:
                     terms.append(f"{-mu * row[j] * size:+.12g}*{function}(2*({angle}))")
         lines += [
-            f"C{i} p{i} 0 {number(capacitance)} ic={number(design.start[i])}",
+            f"C{i} p{i} 0 {number(capacitance)} ic={start_phase(design, i)}",
             f"B{i} 0 p{i} i={{gain}}*(",
         ]
         for k in range(0, len(terms), _TERMS_PER_LINE):
             lines.append(f"+ {' '.join(terms[k : k + _TERMS_PER_LINE])}")
         lines.append("+ )")
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, *ramp_source(design, spice), ""])

@@ -62,7 +62,7 @@ def simulate(
     with scratch_folder(files) as folder:
 
         def simulate_image(image: int) -> np.ndarray:
-            raw, netlist = folder / f"{image}.raw", image_file(image)
+            raw, netlist = folder / f"{image}.raw", image_file(design, image)
             run(["ngspice", "-n", "-b", "-r", str(raw), netlist], folder, netlist)  # -n: no init
             if not raw.exists():
                 raise InputError(f"{netlist}: ngspice failed without an error message")

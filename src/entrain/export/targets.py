@@ -19,7 +19,8 @@ from entrain.utils.errors import (
 
 Level = Literal["phase", "lc"]
 Oscillator = Literal["levelled", "cubic"]
-_MAX_CYCLES = 10_000.0  # whose voltages fill a gigabyte
+CYCLES_OF_A_UNIT = 10.0  # of LC oscillators, in the unit of time of an Ising machine
+MAX_CYCLES = 10_000.0  # whose voltages fill a gigabyte
 _BITS = {
     "phase": (1, 32),
     "coupling": (2, 24),
@@ -75,7 +76,7 @@ class Spice:
             raise InputError("the level phase has no components that could differ; export at lc")
         for name in ("frequency", "capacitance"):
             positive_float(name, getattr(self, name), least=1e-18, most=1e15)
-        positive_float("cycles", self.cycles, least=1.0, most=_MAX_CYCLES)
+        positive_float("cycles", self.cycles, least=1.0, most=MAX_CYCLES)
         if self.amplitude_rate is not None:
             positive_float("amplitude_rate", self.amplitude_rate, most=1e15)
 

@@ -14,6 +14,7 @@ from entrain.export import digital
 from entrain.export.design import Design
 from entrain.export.fixed_point import fixed_point
 from entrain.export.folder import checked_files, read_export, read_file
+from entrain.export.machine import Machine
 from entrain.export.ngspice import TIMES, Progress, simulate
 from entrain.export.onnx_graph import FILE as ONNX_FILE
 from entrain.export.onnx_graph import run_onnx
@@ -34,13 +35,14 @@ class Verification:
     Args:
         simulator: Name of the program.
         images: Simulated images.
-        agree: Images with the same prediction as in Python.
-        right: Images whose prediction is the label.
+        agree: Images with the same prediction as in Python; of an Ising machine, runs with the
+            same states, or opposite ones of a problem without fields.
+        right: Images whose prediction is the label; of a machine, runs with the value of Python.
         max_difference: Largest difference of a cosine.
         median_difference: Median difference of the cosines.
         seconds: Duration of the simulation.
-        labels: Of the images.
-        verdicts: Predictions of the simulator.
+        labels: Of the images; of a machine, values of the runs in Python.
+        verdicts: Predictions, or values, of the simulator.
         scores: Cosines of the simulator (M, O).
         wanted: Cosines of Python (M, O).
         simulated_phases: Phases of the first image over time (T, N), of circuits only.
@@ -112,10 +114,43 @@ def _circuits(
     began = time.monotonic()
     simulated = simulate(design, spice, on_progress=on_progress, files=files)
     seconds = time.monotonic() - began
-    python = design.trajectory(TIMES, _STEPS)
-    details = {"level": spice.level, "euler_steps": _STEPS}
-    result = _compare(design, "ngspice", seconds, simulated[-1], python[-1], details)
+    steps = max(_STEPS, 4 * design.dynamics.steps)
+    python = design.trajectory(TIMES, steps)
+    details = {"level": spice.level, "euler_steps": steps}
+    if design.machine is None:
+        result = _compare(design, "ngspice", seconds, simulated[-1], python[-1], details)
+    else:
+        result = _machines(design, design.machine, seconds, simulated[-1], python[-1], details)
     return replace(result, simulated_phases=simulated[:, 0], python_phases=python[:, 0])
+
+
+def _machines(
+    design: Design,
+    machine: Machine,
+    seconds: float,
+    simulated: np.ndarray,
+    python: np.ndarray,
+    details: dict[str, Any],
+) -> Verification:
+    """Runs of an Ising machine: their states, values and phases at the end (M, N)."""
+    states, expected = machine.states(simulated), machine.states(python)
+    agree = machine.agreement(states, expected)
+    values, wanted = machine.problem.values(states), machine.problem.values(expected)
+    off = np.abs(np.sin(simulated - python))[agree]  # of the line, whose ends are two states
+    result = _compare(design, "ngspice", seconds, simulated, python, details)
+    return replace(
+        result,
+        agree=int(agree.sum()),
+        right=int((values == wanted).sum()),
+        labels=wanted.tolist(),
+        verdicts=values.tolist(),
+        details=details
+        | {
+            "measure": machine.problem.measure,
+            "goal": machine.problem.goal,
+            "max_phase_difference": float(np.arcsin(off).max()) if len(off) else None,
+        },
+    )
 
 
 def _arrays(folder: Path, design: Design) -> Verification:

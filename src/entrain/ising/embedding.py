@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components, dijkstra
+from scipy.sparse.csgraph import dijkstra
 
 from entrain.ising.graph import WeightedGraph
 from entrain.utils.errors import InputError
@@ -84,7 +84,8 @@ class _Placement:
             for i in range(graph.nodes)
         ]
         self._couplers: Any = scipy.sparse.csr_array(sites.astype(np.float64))
-        self._sites, self._generator = sites, generator
+        self._around = [set(np.flatnonzero(row).tolist()) for row in sites]
+        self._generator = generator
         self._chains: list[set[int]] = [set() for _ in range(graph.nodes)]
         self._used = np.zeros(len(sites), dtype=np.int64)
 
@@ -173,9 +174,13 @@ class _Placement:
         return chain_of
 
     def _touch(self, one: set[int], other: set[int]) -> bool:
-        return bool(self._sites[np.ix_(list(one), list(other))].any())
+        return any(not self._around[site].isdisjoint(other) for site in one)
 
     def _is_connected(self, chain: set[int]) -> bool:
-        members = sorted(chain)
-        part: Any = scipy.sparse.csr_array(self._sites[np.ix_(members, members)])
-        return int(connected_components(part)[0]) == 1
+        reached, rest = [next(iter(chain))], set(chain)
+        rest.discard(reached[0])
+        while reached and rest:
+            joined = self._around[reached.pop()] & rest
+            rest -= joined
+            reached.extend(joined)
+        return not rest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from entrain.hardware import Chip, ChipDraws, Hardware, Levels, Realised, find, noise_seeds
+from entrain.hardware import (
+    Chip,
+    ChipDraws,
+    Hardware,
+    Levels,
+    Realised,
+    Wiring,
+    find,
+    noise_seeds,
+)
 from entrain.ising.annealing import Annealing
 from entrain.ising.batch import LARGEST
 from entrain.ising.embedding import Chains, embed
@@ -130,7 +140,7 @@ class ChipMachine:
         Args:
             seed: Seed of the search.
         """
-        return noise_seeds(seed, [self._chip_seed])[0]
+        return _noise_seed(seed, self._chip_seed)
 
     def starts(self, count: int, batch: int, seed: int) -> Any:
         """See `Machine`: random, but for oscillators that stand still.
@@ -183,7 +193,10 @@ class ChipMachine:
             runs = ChipDraws([self.seed(seed)], phases, 1, batch * LARGEST)
             scores = readout.scores(phases, velocity, run.end[0], self._draws.like(phases), runs)
         signs = np.where(scores[0].cpu().numpy() >= 0, 1, -1)
-        votes = np.stack([self._vote(signs, chain) for chain in self._chains], 1)
+        votes = signs[:, [chain[0] for chain in self._chains]]
+        for variable, chain in enumerate(self._chains):
+            if len(chain) > 1:
+                votes[:, variable] = self._vote(signs, chain)
         choices = ((1 - votes) // 2).astype(np.int8)
         return choices, problem.values(problem.states_of(choices))
 
@@ -215,13 +228,24 @@ def place(problem: Problem, hardware: Hardware) -> tuple[NDArray[np.int64], Chai
     else:
         if size > _MOST:
             raise InputError(f"a chip has at most {_MOST:,} oscillators here, got {size:,}")
-        chains = embed(problem.couplings(), wiring.graph(size).numpy())
+        chains = _chains(problem, wiring, size)
     used = sorted(site for chain in chains for site in chain)
     if measured is not None:
         used = list(range(measured))
     if len(used) > _MOST:
         raise InputError(f"a chip has at most {_MOST:,} oscillators here, got {len(used):,}")
     return np.array(used, dtype=np.int64), chains
+
+
+@functools.lru_cache(maxsize=8)
+def _chains(problem: Problem, wiring: Wiring, size: int) -> Chains:
+    """`embed`, once for all variants of a hardware."""
+    return embed(problem.couplings(), wiring.graph(size).numpy())
+
+
+@functools.lru_cache(maxsize=64)
+def _noise_seed(seed: int, chip_seed: int) -> int:
+    return noise_seeds(seed, [chip_seed])[0]
 
 
 def embedded(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from entrain.cluster import Engine, LocalEngine
 from entrain.evaluation.chips import check_chips
 from entrain.evaluation.intervals import CONFIDENCE, RESAMPLES, Interval, wilson
+from entrain.evaluation.yield_file import check_path
 from entrain.hardware import Hardware, find
 from entrain.ising.annealing import Annealing
 from entrain.ising.batch import LARGEST, Batch, run_batch
 from entrain.ising.machine import IdealMachine
 from entrain.ising.on_chip import ChipMachine, ChipProgram
 from entrain.ising.problems import Problem
+from entrain.ising.yield_file import ProblemYieldFile, open_problem_yield
 from entrain.utils.device import choose_device
 from entrain.utils.errors import finite_float, positive_int, seed_number
 from entrain.utils.summary import Summary
@@ -134,6 +136,15 @@ class _Task:
     descent: bool
     seed: int
 
+    def settings(self) -> dict[str, Any]:
+        """All that determines the values of the runs, but the problem and the hardware."""
+        return {
+            "annealing": self.annealing.to_json(),
+            "restarts": self.restarts,
+            "descent": self.descent,
+            "seed": self.seed,
+        }
+
 
 @dataclass(frozen=True)
 class _Block:
@@ -159,6 +170,7 @@ def chip_yield(
     descent: bool = False,
     device: str = "auto",
     engine: Engine | None = None,
+    out: Path | str | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> ProblemYield:
     """Values of chips with the seeds first_seed, first_seed + 1, ... on a problem.
@@ -175,7 +187,9 @@ def chip_yield(
         descent: True for a greedy descent after the reading.
         device: auto, cpu, cuda or cuda:INDEX.
         engine: Spreads chips over a cluster; by default this process computes them.
-        on_done: Called with the number of chips of each block.
+        out: JSON file for the runs of every chip. An interrupted call, or one for more chips,
+            continues from it.
+        on_done: Called with the number of chips of each block; first, of those in the file.
     """
     hardware = find(hardware)
     yields = chip_yields(
@@ -189,6 +203,7 @@ def chip_yield(
         seed=seed,
         descent=descent,
         engine=LocalEngine(choose_device(device)) if engine is None else engine,
+        out=out,
         on_done=on_done,
     )
     return yields[hardware]
@@ -206,6 +221,7 @@ def chip_yields(
     seed: int = 0,
     descent: bool = False,
     engine: Engine | None = None,
+    out: Path | str | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> dict[Hardware, ProblemYield]:
     """`chip_yield` of several variants of a hardware, with one target for all.
@@ -222,21 +238,13 @@ def chip_yields(
         bool(descent),
         seed_number("seed", seed),
     )
-    blocks = [
-        _Block(hardware, tuple(seeds[first : first + _AT_A_TIME]))
-        for hardware in unique
-        for first in range(0, len(seeds), _AT_A_TIME)
-    ]
-    measured: dict[Hardware, dict[int, tuple[int | float, ...]]] = {
-        variant: {} for variant in unique
-    }
-    for block, values in (engine or LocalEngine()).map(_measure, task, blocks):
-        measured[block.hardware].update(zip(block.seeds, values, strict=True))
-        if on_done is not None:
-            on_done(len(block.seeds))
-    everything = np.array(
-        [list(row) for chips_of in measured.values() for row in chips_of.values()]
-    )
+    path = None if out is None else Path(out)
+    if path is not None:
+        check_path(path)
+    with open_problem_yield(path, problem, task.settings(), unique[0]) as file:
+        _measure_missing(task, unique, seeds, file, engine or LocalEngine(), on_done)
+        measured = {hardware: file.of(hardware) for hardware in unique}
+    everything = np.array([list(of_chip[seed]) for of_chip in measured.values() for seed in seeds])
     costs = problem.costs(everything)
     goal = problem.costs(np.array([costs.min()]))[0].item()
     if target is not None:
@@ -246,6 +254,30 @@ def chip_yields(
         hardware: ProblemYield(problem, tuple(of_chip[seed] for seed in seeds), goal, first_seed)
         for hardware, of_chip in measured.items()
     }
+
+
+def _measure_missing(
+    task: _Task,
+    variants: Sequence[Hardware],
+    seeds: Sequence[int],
+    file: ProblemYieldFile,
+    engine: Engine,
+    on_done: Callable[[int], None] | None,
+) -> None:
+    """Measure the chips of all variants that are not in the file."""
+    blocks = []
+    for hardware in variants:
+        missing = [seed for seed in seeds if seed not in file.of(hardware)]
+        if on_done is not None and len(missing) < len(seeds):
+            on_done(len(seeds) - len(missing))
+        blocks += [
+            _Block(hardware, tuple(missing[first : first + _AT_A_TIME]))
+            for first in range(0, len(missing), _AT_A_TIME)
+        ]
+    for block, values in engine.map(_measure, task, blocks):
+        file.add(block.hardware, dict(zip(block.seeds, values, strict=True)))
+        if on_done is not None:
+            on_done(len(block.seeds))
 
 
 def alone(hardware: Hardware, effect: str) -> Hardware:

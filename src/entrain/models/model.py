@@ -405,7 +405,8 @@ class Model(Summary):
     def with_reject_option(self, train: np.ndarray, validation: Split) -> Model:
         """This model with a reject option.
 
-        A model trained for chips is fitted on chips, where its margins are smaller.
+        A model trained for chips is fitted on chips, where its margins are smaller. There is none
+        for a single class or for outputs that are not finite.
 
         Args:
             train: Training pixels or rows.
@@ -415,6 +416,8 @@ class Model(Summary):
             return self
         inputs = self.inputs(validation.features)
         scores = scores_on_target(self.network, self.hardware, inputs, self.task).cpu()
+        if scores.shape[1] < 2 or not bool(scores.isfinite().all()):
+            return self
         splits = train[:MOST_ROWS], validation.features
         contrasts = [c for pixels in splits if (c := self._contrasts(pixels)) is not None]
         option = RejectOption.fit(

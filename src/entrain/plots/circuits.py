@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from entrain.export import Verification
 
+_MOST_NAMES = 20  # in a legend
+
 
 def draw_verification(path: Path, verification: Verification, class_names: tuple[str, ...]) -> None:
     """Draw the scores and, of a netlist, the output cosines of the first image over time.
@@ -44,13 +46,19 @@ def _traces(axis: Axes, verification: Verification, class_names: tuple[str, ...]
         colour, column = class_colour(k), k - len(names)
         axis.plot(times, np.cos(expected[:, column]), color=colour, alpha=0.45, lw=3.0)
         axis.plot(times, np.cos(simulated[:, column]), color=colour, lw=1.1, label=name)
-    true = verification.labels[0]
-    image = "without a label" if true < 0 else f"a {names[true]}"
+    title = _title(verification, names)
     axis.set(xlabel="time / observation time", ylabel=r"$\cos\theta$ of the outputs")
-    axis.set_title(
-        f"image 0, {image}: {verification.simulator} (thin), Python (wide)", fontsize=9.5
-    )
-    axis.legend(fontsize=7, frameon=False, ncols=2, loc="center right")
+    axis.set_title(f"{title}: {verification.simulator} (thin), Python (wide)", fontsize=9.5)
+    if len(names) <= _MOST_NAMES:
+        axis.legend(fontsize=7, frameon=False, ncols=2, loc="center right")
+
+
+def _title(verification: Verification, names: list[str]) -> str:
+    """The first image and its label, or the first run of an Ising machine and its value."""
+    if measure := verification.details.get("measure"):
+        return f"run 0, {measure} {verification.verdicts[0]:,}"
+    true = verification.labels[0]
+    return f"image 0, {'without a label' if true < 0 else f'a {names[true]}'}"
 
 
 def _scores(axis: Axes, verification: Verification) -> None:
@@ -58,9 +66,10 @@ def _scores(axis: Axes, verification: Verification) -> None:
     wanted, scores = verification.wanted.ravel(), verification.scores.ravel()
     axis.plot(wanted, scores, ".", ms=3.5, color=CLASS_COLOURS[0])
     axis.set_aspect("equal")
+    subject = "runs" if "measure" in verification.details else "predictions"
     axis.set(xlabel=r"$\cos\theta$ at the end, Python", ylabel=verification.simulator)
     axis.set_title(
-        f"{verification.agree} of {verification.images} predictions agree; largest difference "
+        f"{verification.agree} of {verification.images} {subject} agree; largest difference "
         f"{verification.max_difference:.2g}",
         fontsize=9.5,
     )

@@ -203,6 +203,10 @@ class Direct(Rule):
     def learns_constant_inputs(self) -> bool:
         return False
 
+    @property
+    def weights_examples(self) -> bool:
+        return True
+
     def check_data(self, data: Dataset) -> None:
         super().check_data(data)
         if self.class_weights is not None and not data.task.has_classes:

@@ -182,6 +182,17 @@ class Rule(ABC):
                 f"{self.name} learns from constant inputs, but the data are sequences; use DIRECT"
             )
 
+        has_weights = data.train.weights is not None or data.validation.weights is not None
+        if has_weights and not self.weights_examples:
+            raise InputError(
+                f"{self.name} counts all examples alike, but the data have weights; use DIRECT"
+            )
+
+    @property
+    def weights_examples(self) -> bool:
+        """True if examples may have weights."""
+        return False
+
     @property
     def learns_constant_inputs(self) -> bool:
         """True if inputs in time are beyond it."""
@@ -234,18 +245,22 @@ def values_per_run(value: PerRun) -> list[float]:
 
 def per_run(name: str, value: PerRun, runs: int) -> list[float]:
     """`value` for each of `runs` runs; a tuple must have exactly that many numbers."""
-    values = values_per_run(value)
-    if isinstance(value, tuple) and len(values) != runs:
-        raise InputError(f"{name} must be one number or {runs}, one per run; got {len(values)}")
-    return values * runs if len(values) == 1 else values
+    _check_count(name, value, runs)
+    return list(value) if isinstance(value, tuple) else [value] * runs
+
+
+def _check_count(name: str, value: PerRun, runs: int) -> None:
+    """Raise an `InputError` unless `value` is one number or `runs` numbers."""
+    if isinstance(value, tuple) and len(value) != runs:
+        raise InputError(f"{name} must be one number or {runs}, one per run; got {len(value)}")
 
 
 def check_per_run(rule: object, runs: int) -> None:
     """Raise an `InputError` if a field of `rule` holds another number of values than `runs`."""
     assert is_dataclass(rule)
     for field in fields(rule):
-        if field.type == "PerRun":
-            per_run(field.name, getattr(rule, field.name), runs)
+        if field.type == "PerRun":  # no list is made: files may claim any number of runs
+            _check_count(field.name, getattr(rule, field.name), runs)
 
 
 def check_chips(chips: object) -> None:

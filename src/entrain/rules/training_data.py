@@ -129,7 +129,10 @@ class TrainingData:
     def _examples(self, split: Split) -> Examples:
         inputs = self.data.preprocessing(split.features, unseen=False)
         targets = torch.from_numpy(split.targets).to(self.device)
-        return Examples(targets, inputs.to(self.device))
+        return Examples(targets, inputs.to(self.device), weights=self._weights(split))
+
+    def _weights(self, split: Split) -> Tensor | None:
+        return None if split.weights is None else torch.from_numpy(split.weights).to(self.device)
 
     def images_of(self, split: Split) -> Examples:
         """The images of any split of these data."""
@@ -142,6 +145,7 @@ class TrainingData:
             targets=torch.from_numpy(split.targets).to(self.device),
             images=levels.to(self.device, torch.float32) / constants.pixel_max,
             preprocessing=constants,
+            weights=self._weights(split),
         )
 
 

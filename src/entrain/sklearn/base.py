@@ -12,30 +12,29 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
-from torch import Tensor
 
 from entrain import kernels
-from entrain.data import FeatureScaling
+from entrain.data import FeatureDataset, FeatureScaling, Split
 from entrain.data.own.examples import check_size
 from entrain.evaluation.measure import check_finite, chunks
 from entrain.hardware import Chip, Hardware
 from entrain.models.model import Model
 from entrain.models.network import KuramotoNetwork
 from entrain.models.on_chip import chip_for
-from entrain.physics import Dynamics, NetworkSpec, readout
-from entrain.rules import Direct
-from entrain.rules.direct_task import DirectTask
-from entrain.rules.training_data import Examples
-from entrain.sklearn.reporting import EpochLogger, warn_not_converged
+from entrain.physics import readout
+from entrain.sklearn.reporting import EpochLogger
 from entrain.sklearn.settings import Settings
 from entrain.tasks import Task
-from entrain.training import TrainingState, train_task
+from entrain.training import Trained
+from entrain.training.train import train
 from entrain.utils.device import choose_device
 from entrain.utils.errors import seed_number
 
+_DATA = "data"  # name of rows without a file
+
 
 class KuramotoEstimator(BaseEstimator):  # type: ignore[misc]
-    """Rows of features, scaled to inputs of a network that is trained by DIRECT."""
+    """Rows of features, scaled to inputs of a network that `entrain.train` trains by DIRECT."""
 
     _checks_of_targets: ClassVar[dict[str, bool]] = {}  # of scikit-learn's `validate_data`
 
@@ -43,12 +42,12 @@ class KuramotoEstimator(BaseEstimator):  # type: ignore[misc]
         self,
         hidden: int = 64,
         *,
-        observation_time: float = 0.2,
-        steps: int = 200,
+        observation_time: float | None = None,
+        steps: int | None = None,
         epochs: int | None = None,
         batch_size: int | None = None,
-        input_rate: float = 1e-2,
-        coupling_rate: float = 3e-2,
+        input_rate: float | None = None,
+        coupling_rate: float | None = None,
         weight_decay: float | None = None,
         validation_fraction: float = 0.1,
         random_state: int | np.random.RandomState | None = None,
@@ -73,60 +72,50 @@ class KuramotoEstimator(BaseEstimator):  # type: ignore[misc]
     def _train(
         self,
         settings: Settings,
-        rule: Direct,
         task: Task,
         data: NDArray[np.float64],
         targets: NDArray[Any],
         split: tuple[NDArray[np.int64], NDArray[np.int64]],
         sample_weight: ArrayLike | None,
         seed: int,
-        runs: int = 1,
-    ) -> TrainingState:
-        """Train the network, and set the attributes of a fitted estimator.
+        **more: Any,
+    ) -> Trained:
+        """Train the network by `entrain.train`, and set the attributes of a fitted estimator.
 
         Args:
             settings: The checked parameters.
-            rule: DIRECT with its settings.
             task: What is predicted.
             data: Rows (n, n_features).
             targets: Those of the task.
             split: Training and validation rows.
             sample_weight: Weights (n,) of the rows.
             seed: Seed of the first weights and the order of examples.
-            runs: Networks trained side by side; the first one answers.
+            more: Further fields of DIRECT.
         """
-        scaling = _scaling(data)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, data, ensure_non_negative=True)
+        learned, held_out = (Split(data, targets, weights).rows(rows) for rows in split)
+        scaling, names = _scaling(data), tuple(map(str, range(data.shape[1])))
+        keywords = settings.keywords()
+        keywords["settings"] |= {f"DIRECT.{name}": value for name, value in more.items()}
+        trained = train(
+            FeatureDataset(_DATA, learned, held_out, held_out, task, names, scaling=scaling),
+            **keywords,
+            seed=seed,
+            runs=settings.ensemble,
+            progress=EpochLogger(settings.verbose),
+        )
+        state = trained.states["DIRECT"]
         self.mean_, self.scale_ = np.array(scaling.mean), np.array(scaling.sd)
         self.factor_, self.hardware_ = scaling.factor, settings.hardware
         self.chip_: Chip | None = None
-        weights: Tensor | None = None
-        if sample_weight is not None:
-            checked = _check_sample_weight(sample_weight, data, ensure_non_negative=True)
-            weights = torch.from_numpy(checked).to(settings.device)
-        inputs = scaling(data).to(settings.device)
-        values = torch.from_numpy(targets).to(settings.device)
-        dynamics = Dynamics(1.0, settings.observation_time, settings.steps)
-        network = NetworkSpec(settings.hidden, dynamics)
-
-        def examples(rows: NDArray[np.int64]) -> Examples:
-            row_weights = None if weights is None else weights[rows]
-            return Examples(values[rows], inputs[rows], weights=row_weights)
-
-        train, validation = map(examples, split)
-        training = DirectTask(
-            rule, train, validation, network, task, seed=seed, runs=tuple(range(runs))
-        )
-        logger = EpochLogger(settings.verbose)
-        state = train_task(training, on_epoch=logger)
-        warn_not_converged(state, dynamics)
-        parameters = network.on(state.best["biases"], runs, task.outputs).parameters(state.best)
-        networks = (parameters.run(run) for run in range(runs))
-        self.networks_ = [KuramotoNetwork.from_parameters(p, dynamics) for p in networks]
-        self.network_ = self.networks_[0]
+        self.networks_ = [model.network for model in trained.models["DIRECT"]]
+        self.network_: KuramotoNetwork = self.networks_[0]
         self.n_iter_ = state.epoch
         self.best_epoch_ = int(state.best_epoch[0])
         self.loss_curve_ = [losses[0] for losses in state.history["loss"]]
-        return state
+        return trained
 
     def on(self, chip: Chip | int, *, noise_seed: int = 0) -> Self:
         """This fitted estimator as a chip runs it: it answers and scores as the chip does.
@@ -142,7 +131,7 @@ class KuramotoEstimator(BaseEstimator):  # type: ignore[misc]
         on_chip._noise_seed = seed_number("noise_seed", noise_seed)
         return on_chip
 
-    def to_model(self, dataset: str = "data") -> Model:
+    def to_model(self, dataset: str = _DATA) -> Model:
         """The trained network as an `entrain.Model` for rows of X.
 
         Args:

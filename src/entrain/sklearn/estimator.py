@@ -15,13 +15,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor
 
 from entrain.data import Split
 from entrain.data.own.examples import LEAST_ROWS
-from entrain.evaluation import RejectOption
 from entrain.evaluation.chip_yield import Yield, yield_of
-from entrain.evaluation.chips import scores_on_target
 from entrain.hardware import Hardware, find
 from entrain.models.model import Model
 from entrain.sklearn.base import KuramotoEstimator
@@ -46,16 +43,20 @@ class KuramotoClassifier(ClassifierMixin, KuramotoEstimator):  # type: ignore[mi
 
     Args:
         hidden: Hidden oscillators H.
-        observation_time: t_f, in the network's unit of time.
-        steps: Explicit Euler steps of the network from 0 to t_f. Training takes fewer: 16 steps of
-            order 2 on a CPU, else 50 of Euler but in its last twentieth.
+        observation_time: t_f, in the network's unit of time; None for 0.2. This None and all
+            following ones are the defaults of `entrain.train`.
+        steps: Explicit Euler steps of the network from 0 to t_f; None for 200. Training takes
+            fewer: 16 steps of order 2 on a CPU, else 50 of Euler but in its last twentieth.
         epochs: Passes over the training data; None for passes until accuracy and cross-entropy of
             the validation become no better, at most about 1,000 steps of AdamW.
         batch_size: Examples per step; None for a twentieth of the data, 16 to 256.
-        input_rate: Learning rate of W. It rises over 3 % of the training, then falls to zero.
-        coupling_rate: Learning rate of J and c, likewise.
-        gain: Gain of the softmax over cos(theta_out), in the loss and in `predict_proba`.
-        weight_decay: Decoupled decay of W: a step multiplies W by 1 - rate * weight_decay.
+        input_rate: Learning rate of W; None for 0.01. It rises over 3 % of the training, then
+            falls to zero.
+        coupling_rate: Learning rate of J and c, likewise; None for 0.03.
+        gain: Gain of the softmax over cos(theta_out), in the loss and in `predict_proba`; None for
+            6.
+        weight_decay: Decoupled decay of W: a step multiplies W by 1 - rate * weight_decay; None for
+            2, or 10 with `hardware`.
         validation_fraction: Share of the data, stratified, whose accuracy selects the epoch. The
             training data do so if it is 0, if there are fewer than 10 examples, or if a class has
             a single one.
@@ -105,14 +106,14 @@ class KuramotoClassifier(ClassifierMixin, KuramotoEstimator):  # type: ignore[mi
         self,
         hidden: int = 64,
         *,
-        observation_time: float = 0.2,
-        steps: int = 200,
+        observation_time: float | None = None,
+        steps: int | None = None,
         epochs: int | None = None,
         batch_size: int | None = None,
-        input_rate: float = 1e-2,
-        coupling_rate: float = 3e-2,
-        gain: float = 6.0,
-        weight_decay: float = 2.0,
+        input_rate: float | None = None,
+        coupling_rate: float | None = None,
+        gain: float | None = None,
+        weight_decay: float | None = 2.0,
         validation_fraction: float = 0.1,
         class_weight: dict[Any, float] | str | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -153,28 +154,21 @@ class KuramotoClassifier(ClassifierMixin, KuramotoEstimator):  # type: ignore[mi
         self.classes_, labels = np.unique(y, return_inverse=True)
         weights = class_weights(self.class_weight, self.classes_, np.asarray(y))
         learned, held_out = _split(labels, settings.validation_fraction, random)
-        state = self._train(
-            settings,
-            replace(settings.protocol(len(learned), len(self.classes_)), class_weights=weights),
+        single = len(self.classes_) == 1  # nothing to learn
+        trained = self._train(
+            replace(settings, epochs=1) if single else settings,
             Classification(tuple(map(str, range(len(self.classes_))))),
             data,
             labels.astype(np.int64),
             (learned, held_out),
             sample_weight,
             int(random.randint(2**31 - 1)),
+            **({} if weights is None else {"class_weights": weights}),
         )
-        self.gain_ = settings.gain
-        self.validation_score_ = state.selected("top1", 0) / 100.0
-        inputs, held = self._scaling()(data), torch.from_numpy(labels[held_out].astype(np.int64))
-        self._reject = self._reject_option(inputs[learned], inputs[held_out], held)
+        self.gain_ = trained.model.gain or 1.0  # DIRECT has one
+        self.validation_score_ = trained.states["DIRECT"].selected("top1", 0) / 100.0
+        self._reject = trained.model.reject
         return self
-
-    def _reject_option(self, train: Tensor, held_out: Tensor, y: Tensor) -> RejectOption | None:
-        """The reject option; None for a single class or scores that are not finite."""
-        scores = scores_on_target(self.network_, self.hardware_, held_out)
-        if scores.shape[1] < 2 or not bool(scores.isfinite().all()):
-            return None
-        return RejectOption.fit(train / self.factor_, held_out / self.factor_, scores, y)
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """cos(theta_out(t_f)) (n, n_classes); for two classes the second minus the first (n,).

@@ -34,16 +34,18 @@ class KuramotoRegressor(RegressorMixin, KuramotoEstimator):  # type: ignore[misc
 
     Args:
         hidden: Hidden oscillators H.
-        observation_time: t_f, in the network's unit of time.
-        steps: Explicit Euler steps of the network from 0 to t_f. Training takes fewer: 16 steps of
-            order 2 on a CPU, else 50 of Euler but in its last twentieth.
+        observation_time: t_f, in the network's unit of time; None for 0.2. This None and all
+            following ones are the defaults of `entrain.train`.
+        steps: Explicit Euler steps of the network from 0 to t_f; None for 200. Training takes
+            fewer: 16 steps of order 2 on a CPU, else 50 of Euler but in its last twentieth.
         epochs: Passes over the training data; None for passes until the error on the validation
             data becomes no smaller.
         batch_size: Examples per step; None for a twentieth of the data, 16 to 256.
-        input_rate: Learning rate of W. It rises over 3 % of the training, then falls to zero.
-        coupling_rate: Learning rate of J and c, likewise.
-        weight_decay: Decoupled decay of W: a step multiplies W by 1 - rate * weight_decay. None for
-            0.05.
+        input_rate: Learning rate of W; None for 0.01. It rises over 3 % of the training, then
+            falls to zero.
+        coupling_rate: Learning rate of J and c, likewise; None for 0.03.
+        weight_decay: Decoupled decay of W: a step multiplies W by 1 - rate * weight_decay; None for
+            0.05, or 10 with `hardware`.
         ensemble: Networks trained side by side from different first weights, whose mean is the
             prediction.
         validation_fraction: Share of the data whose error selects the epoch. The training data do
@@ -87,12 +89,12 @@ class KuramotoRegressor(RegressorMixin, KuramotoEstimator):  # type: ignore[misc
         self,
         hidden: int = 64,
         *,
-        observation_time: float = 0.2,
-        steps: int = 200,
+        observation_time: float | None = None,
+        steps: int | None = None,
         epochs: int | None = None,
         batch_size: int | None = None,
-        input_rate: float = 1e-2,
-        coupling_rate: float = 3e-2,
+        input_rate: float | None = None,
+        coupling_rate: float | None = None,
         weight_decay: float | None = None,
         ensemble: int = 1,
         validation_fraction: float = 0.1,
@@ -134,18 +136,16 @@ class KuramotoRegressor(RegressorMixin, KuramotoEstimator):  # type: ignore[misc
         learned, held_out = _split(len(data), settings.validation_fraction, random)
         names = tuple(f"y{i}" for i in range(values.shape[1])) if values.shape[1] > 1 else ("y",)
         self.task_ = Regression.fit(values[learned], names, constant=True)
-        state = self._train(
+        trained = self._train(
             settings,
-            settings.protocol(len(learned), 0),
             self.task_,
             data,
             values,
             (learned, held_out),
             sample_weight,
             int(random.randint(2**31 - 1)),
-            settings.ensemble,
         )
-        self.validation_score_ = state.selected("nrmse", 0)
+        self.validation_score_ = trained.states["DIRECT"].selected("nrmse", 0)
         error = self._members(data[held_out]).mean(axis=0) - values[held_out]
         self.validation_error_ = np.sqrt(np.square(error).mean(axis=0))
         return self

@@ -1,22 +1,17 @@
-"""The parameters of the scikit-learn classifier, checked when it is fitted."""
+"""The parameters of the scikit-learn estimators, checked when they are fitted."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any, Self
 
-import torch
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
 from entrain.hardware import Hardware, find
-from entrain.rules import Direct
-from entrain.rules.chip_training import ChipTraining
-from entrain.rules.direct import small_set, tuned
-from entrain.rules.regression_settings import WEIGHT_DECAY, regression_set
 from entrain.utils.device import choose_device
 from entrain.utils.errors import InputError
 
@@ -26,66 +21,62 @@ _BOUNDS: dict[str, dict[str, Any]] = {
 }
 
 
+_GENERAL = ("batch_size", "observation_time", "steps")
+_OF_DIRECT = ("input_rate", "coupling_rate", "gain", "weight_decay")
+
+
 @dataclass(frozen=True)
 class Settings:
-    """Checked parameters of a classifier."""
+    """Checked parameters of an estimator; None is the default of `entrain.train`."""
 
     hidden: int
-    observation_time: float
-    steps: int
+    observation_time: float | None
+    steps: int | None
     epochs: int | None
     batch_size: int | None
-    input_rate: float
-    coupling_rate: float
+    input_rate: float | None
+    coupling_rate: float | None
     weight_decay: float | None
     validation_fraction: float
     hardware: Hardware | None
-    device: torch.device
+    device: str
     verbose: int
-    gain: float = 1.0  # of a softmax; a regressor has none
+    gain: float | None = None  # of a softmax; a regressor has none
     ensemble: int = 1
 
     @classmethod
-    def of(cls, classifier: Any) -> Self:
-        """The parameters of a `KuramotoClassifier`."""
-        names = [entry.name for entry in fields(cls) if hasattr(classifier, entry.name)]
-        values = {name: getattr(classifier, name) for name in names}
+    def of(cls, estimator: Any) -> Self:
+        """The parameters of a `KuramotoClassifier` or a `KuramotoRegressor`."""
+        names = [entry.name for entry in fields(cls) if hasattr(estimator, entry.name)]
+        values = {name: getattr(estimator, name) for name in names}
         if isinstance(values["verbose"], bool):  # scikit-learn allows True and False
             values["verbose"] = int(values["verbose"])
         for entry in fields(cls):
-            if entry.name not in values:
+            name, kind = entry.name, str(entry.type)
+            value = values.get(name)
+            if name not in values or (value is None and kind.endswith("| None")):
                 continue
-            name, value = entry.name, values[entry.name]
-            if entry.type == "float" or (entry.type == "float | None" and value is not None):
+            if kind.startswith("float"):
                 values[name] = number(name, value, **_BOUNDS.get(name, {}))
-            elif entry.type == "int" or (entry.type == "int | None" and value is not None):
+            elif kind.startswith("int"):
                 values[name] = _integer(name, value, 0 if name == "verbose" else 1)
-        hardware, device = values["hardware"], choose_device(values["device"])
-        hardware = None if hardware is None else find(hardware)
-        return cls(**values | {"hardware": hardware, "device": device})
+        hardware = values["hardware"]
+        choose_device(values["device"])
+        return cls(**values | {"hardware": None if hardware is None else find(hardware)})
 
-    def protocol(self, examples: int, classes: int) -> Direct:
-        """The rule DIRECT, tuned for tables; a single class takes one epoch, and 0 are numbers."""
-        rule = replace(tuned(Direct(), "table"), **small_set(examples, self.batch_size))
-        decay = rule.weight_decay
-        if classes == 0:
-            rule, decay = replace(rule, **regression_set(examples, rule.batch_size)), WEIGHT_DECAY
-        if self.hardware is not None:
-            rule = rule.for_chips(ChipTraining(self.hardware), "table")
-        if self.epochs is not None:
-            fine = max(1, self.epochs // 20)
-            rule = replace(
-                rule, epochs=self.epochs, fine_epochs=fine, validation_interval=0, patience=0
-            )
-        if classes == 1:
-            rule = replace(rule, epochs=1)
-        return replace(
-            rule,
-            input_rate=self.input_rate,
-            coupling_rate=self.coupling_rate,
-            gain=self.gain,
-            weight_decay=decay if self.weight_decay is None else self.weight_decay,
-        )
+    def keywords(self) -> dict[str, Any]:
+        """The keywords of `entrain.train`."""
+        names = {name: name for name in _GENERAL}
+        names |= {name: f"DIRECT.{name}" for name in _OF_DIRECT}
+        values = {key: getattr(self, name) for name, key in names.items()}
+        return {
+            "protocol": "DIRECT",
+            "network": self.hidden,
+            "hardware": self.hardware,
+            "epochs": self.epochs,
+            "device": self.device,
+            "settings": {key: value for key, value in values.items() if value is not None},
+        }
 
 
 def _integer(name: str, value: object, least: int = 1) -> int:

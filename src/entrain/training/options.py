@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,13 @@ from entrain.rules.chip_training import ChipTraining
 from entrain.rules.class_weights import check_class_count, class_weights_of
 from entrain.rules.regression_settings import regression_set
 from entrain.rules.sequence_settings import OBSERVATION_TIME, STEPS_OF_A_FRAME, sequence_set
+from entrain.training.network_choice import Network, network_of
 from entrain.training.recipe import Recipe, dynamics_of, protocols_of
 from entrain.training.retrain import retraining
-from entrain.utils.errors import InputError, one_of, positive_float, positive_int, seed_number
+from entrain.training.settings import TEACHER, checked_settings, fields_of
+from entrain.utils.errors import InputError, positive_int, seed_number, unknown_name
 
 Protocols = Rule | str | Sequence[Rule | str]
-ClassWeight = str | Mapping[Any, float]
 
 
 @dataclass(frozen=True)
@@ -32,103 +32,77 @@ class Options:
     They are checked here, before any data are read. None is the default for the data.
     """
 
-    protocols: Protocols | None = None
+    protocol: Protocols | None = None
+    network: Network | None = None
+    hardware: Hardware | str | Path | None = None
+    teacher: TeacherSpec | None = None
+    epochs: int | None = None
     runs: int = 1
     seed: int = 0
-    hidden: int | str | Sequence[int] | None = None
-    epochs: int | None = None
-    batch_size: int | None = None
-    direct_epochs: int | None = None
-    class_weight: ClassWeight | None = None
-    hardware: Hardware | str | Path | None = None
-    calibrated: str | Path | None = None
-    teacher_epochs: int | None = None
-    initialisations: int | None = None
-    path_solver: Solver | None = None
-    ridge: float | None = None
-    path_epochs: int | None = None
-    path_learning_rate: float | None = None
-    endpoint_epochs: int | None = None
-    endpoint_learning_rate: float | None = None
-    endpoint_weight: float | None = None
-    observation_time: float | None = None
-    steps: int | None = None
     settings: Mapping[str, Any] | None = None
-    teacher: TeacherSpec | None = None
-    network: NetworkSpec | None = None
-    dynamics: Dynamics | None = None
 
     def __post_init__(self) -> None:
+        if self.epochs is not None:
+            object.__setattr__(self, "epochs", positive_int("epochs", self.epochs))
         positive_int("runs", self.runs)
         seed_number("seed", self.seed)
-        for name, check in _CHECKS.items():
-            if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, check(name, value))
-        for name, (expected, description) in _TYPES.items():
-            if not isinstance(value := getattr(self, name), expected | None):
-                raise TypeError(f"{name} must be {description}, got {value!r}")
+        if not isinstance(self.teacher, TeacherSpec | None):
+            raise TypeError(f"teacher must be a TeacherSpec, got {self.teacher!r}")
         if self.hardware is not None:
             find(self.hardware)
-        if self.path_solver is not None:
-            one_of("path_solver", self.path_solver, Solver)
-        sgd = self.path_epochs is not None or self.path_learning_rate is not None
-        if self.path_solver == "exact" and sgd:
+        object.__setattr__(self, "network", network_of(self.network))
+        object.__setattr__(self, "settings", checked_settings(self.settings))
+        if self._setting("path_solver") == "exact" and self._sgd_settings:
             raise InputError(
-                "path_epochs and path_learning_rate belong to path_solver='sgd'; the exact solver "
-                "has neither"
+                f"{self._sgd_settings[0]} belongs to path_solver='sgd'; the exact solver has no "
+                "epochs and no learning rate"
             )
-        if self.protocols is not None:
+        if self.protocol is not None:
             self._epochs(self.chosen(()))
-        for name in self.settings or ():
-            if not isinstance(name, str) or not all(name.rpartition(".")):
-                raise InputError(
-                    f"settings must be named PROTOCOL.FIELD as in {_EXAMPLE}, got {name!r}"
-                )
-        self._widths()
-        if self.network is not None and self.hidden is not None:
-            raise InputError("hidden and network both set the number of oscillators; give one")
 
     @property
     def given(self) -> list[str]:
-        """Names of the options that are not at their defaults."""
-        return [
+        """Names of the options and general settings that are not at their defaults."""
+        options = [
             option.name
             for option in fields(self)
-            if getattr(self, option.name) is not option.default
+            if option.name != "settings" and getattr(self, option.name) != option.default
         ]
+        return options + [name for name in self.settings or () if "." not in name]
 
     @property
     def solver(self) -> Solver:
         """The solver of Stage I: exact, unless SGD or one of its settings is given."""
-        settings = self.path_epochs, self.path_learning_rate
-        return self.path_solver or ("exact" if settings == (None, None) else "sgd")
+        return self._setting("path_solver") or ("sgd" if self._sgd_settings else "exact")
 
     def chosen(self, default: Sequence[str]) -> list[Rule]:
-        """The rules of `protocols`, or of `default`, before they are tuned for the data."""
-        protocols = protocols_of(default if self.protocols is None else self.protocols)
+        """The rules of `protocol`, or of `default`, before they are tuned for the data."""
+        protocols = protocols_of(default if self.protocol is None else self.protocol)
         return [protocol_named(p) if isinstance(p, str) else p for p in protocols]
 
     def recipe(self, data: Dataset) -> Recipe:
         """The recipe for `data`: a dataset of the package is learnt from a teacher, others from
         labels."""
-        if self.calibrated is not None:
-            return self._retraining(data)
+        if isinstance(self.network, Path):
+            return self._retraining(self.network, data)
         are_sequences = isinstance(data, SequenceDataset)
         taught = data.name in DATASETS and self.hardware is None and not are_sequences
         default = ("TWO-STAGE-END",) if taught else ("DIRECT",)
+        network = self.network if isinstance(self.network, NetworkSpec) else None
         recipe = Recipe.for_dataset(
             data.name,
-            default if self.protocols is None else self.protocols,
+            default if self.protocol is None else self.protocol,
             path_solver=self.solver,
             examples=len(data.train),
+            batch_size=self._setting("batch_size") if self.epochs is None else None,
             runs=self.runs,
             seed=self.seed,
             dynamics=self._dynamics(self.chosen(default), data) or self._dynamics_of(data),
-            **_not_none(teacher=self.teacher, network=self.network),
+            **_not_none(teacher=self.teacher, network=network),
         )
         recipe = self._for_task(recipe, default, data)
         recipe = self._adjusted(recipe, self.chosen(default), data)
-        recipe = self._with_settings(recipe)
+        recipe = self._with_fields(recipe)
         outputs = data.task.outputs
         for rule in recipe.protocols:
             if rule.hardware is not None:
@@ -139,7 +113,7 @@ class Options:
 
     def _for_task(self, recipe: Recipe, default: Sequence[str], data: Dataset) -> Recipe:
         """The recipe whose protocols that are named have the settings of sequences or numbers."""
-        names = set(protocols_of(default if self.protocols is None else self.protocols))
+        names = set(protocols_of(default if self.protocol is None else self.protocol))
         examples, has_classes = len(data.train), data.task.has_classes
 
         def tuned(rule: Rule) -> Rule:
@@ -152,86 +126,97 @@ class Options:
 
         return replace(recipe, protocols=tuple(map(tuned, recipe.protocols)))
 
-    def _retraining(self, data: Dataset) -> Recipe:
+    def _retraining(self, path: Path, data: Dataset) -> Recipe:
         """The recipe for the chip of a calibrated model."""
-        assert self.calibrated is not None
-        known = ("calibrated", "runs", "seed", "epochs", "batch_size", "settings")
+        known = ("network", "runs", "seed", "epochs", "batch_size")
         if unknown := [name for name in self.given if name not in known]:
             raise InputError(
                 f"{unknown[0]} cannot be combined with a calibrated model, which has its own"
             )
-        path = Path(self.calibrated)
-        if not path.is_file():
-            raise InputError(f"calibrated must be the file of a model, got {str(path)!r}")
-        options = {name: getattr(self, name) for name in ("epochs", "batch_size", "runs", "seed")}
-        return self._with_settings(retraining(path, read_model(path), data, **options))
+        options = {"epochs": self.epochs, "batch_size": self._setting("batch_size")}
+        recipe = retraining(path, read_model(path), data, **options, runs=self.runs, seed=self.seed)
+        return self._with_fields(recipe)
 
-    def _with_settings(self, recipe: Recipe) -> Recipe:
-        for name, value in (self.settings or {}).items():
-            protocol, _, field = name.rpartition(".")
-            recipe = recipe.with_field(protocol, field, value)
+    def _setting(self, name: str) -> Any:
+        """A general setting, or None."""
+        return (self.settings or {}).get(name)
+
+    @property
+    def _sgd_settings(self) -> list[str]:
+        """The settings of PATH by SGD."""
+        names = fields_of(self.settings or {})
+        return [f"PATH.{n}" for n in ("epochs", "learning_rate") if ("PATH", n) in names]
+
+    def _with_fields(self, recipe: Recipe) -> Recipe:
+        """The recipe with the settings of fields."""
+        for (name, field), value in fields_of(self.settings or {}).items():
+            if name != TEACHER:
+                recipe = recipe.with_field(name, field, value)
+                continue
+            if not recipe.needs_teacher:
+                known = [rule.name for rule in recipe.protocols]
+                raise unknown_name("protocol of this recipe", name, known)
+            if field not in (known := [entry.name for entry in fields(recipe.teacher)]):
+                raise unknown_name("field of the teacher", field, known)
+            recipe = recipe.adjusted(teacher={field: value})
         return recipe
 
     def _adjusted(self, recipe: Recipe, chosen: list[Rule], data: Dataset) -> Recipe:
-        epochs = self._epochs(chosen)
-        weights = None
-        if self.class_weight is not None and not data.task.has_classes:
-            raise InputError(f"class_weight is of classes; the data have {data.task.description}")
-        if self.class_weight is not None:
-            weights = class_weights_of(self.class_weight, data.train.labels, data.class_names)
-        if weights is not None and not any(isinstance(rule, Direct) for rule in recipe.protocols):
-            names = ", ".join(rule.name for rule in recipe.protocols)
-            raise InputError(f"class_weight is for DIRECT, which learns from labels; got {names}")
-        chips = None
-        if self.hardware is not None:
-            chips = ChipTraining(find(self.hardware))
-            twice = [rule.name for rule in recipe.protocols if rule.hardware is not None]
-            twice += [name for name in self.settings or () if name.endswith(".chips")]
-            if twice:  # one of them would be ignored
-                raise InputError(
-                    f"hardware is given twice, as hardware and by {twice[0]}; give it once"
-                )
-            exact = ["PATH"] if self.solver == "exact" else []
-            ideal = [r.name for r in chosen if r.name in exact or not hasattr(r, "chips")]
-            if ideal:
-                raise InputError(
-                    f"{', '.join(ideal)} cannot be trained for hardware"
-                    + ("; choose path_solver='sgd'" if ideal == ["PATH"] else "")
-                )
+        """The recipe with the options that concern several protocols."""
+        epochs, batch_size = self._epochs(chosen), self._setting("batch_size")
+        chips = self._chips(chosen)
+        widths = self.network if isinstance(self.network, tuple) else None
         return recipe.adjusted(
-            teacher=_not_none(
-                widths=self._widths(),
-                initialisations=self.initialisations,
-                epochs=self.teacher_epochs,
-                batch_size=self.batch_size,
-            ),
+            teacher=_not_none(widths=widths, batch_size=batch_size),
             path=_not_none(
                 epochs=epochs["path"],
-                learning_rate=self.path_learning_rate,
-                batch_size=self.batch_size,
-                ridge=self.ridge,
+                batch_size=batch_size,
                 chips=chips if self.solver == "sgd" else None,
             ),
-            endpoint=_not_none(
-                epochs=epochs["endpoint"],
-                learning_rate=self.endpoint_learning_rate,
-                endpoint_weight=self.endpoint_weight,
-                batch_size=self.batch_size,
-                chips=chips,
-            ),
+            endpoint=_not_none(epochs=epochs["endpoint"], batch_size=batch_size, chips=chips),
             direct=_not_none(
                 epochs=epochs["direct"],
                 # So many were asked for: all of them, each with its validation.
                 patience=None if epochs["direct"] is None else 0,
                 validation_interval=None if epochs["direct"] is None else 0,
-                batch_size=self.batch_size,
-                class_weights=weights,
+                batch_size=batch_size,
+                class_weights=self._class_weights(recipe, data),
                 chips=chips,
             ),
         )
 
+    def _class_weights(self, recipe: Recipe, data: Dataset) -> tuple[float, ...] | None:
+        """Weights of the classes of the data, for DIRECT."""
+        if (weights := self._setting("class_weight")) is None:
+            return None
+        if not data.task.has_classes:
+            raise InputError(f"class_weight is of classes; the data have {data.task.description}")
+        if not any(isinstance(rule, Direct) for rule in recipe.protocols):
+            names = ", ".join(rule.name for rule in recipe.protocols)
+            raise InputError(f"class_weight is for DIRECT, which learns from labels; got {names}")
+        return class_weights_of(weights, data.train.labels, data.class_names)
+
+    def _chips(self, chosen: list[Rule]) -> ChipTraining | None:
+        """The training for the hardware, which the chosen protocols can be trained for."""
+        if self.hardware is None:
+            return None
+        twice = [rule.name for rule in chosen if rule.hardware is not None]
+        twice += [name for name in self.settings or () if name.endswith(".chips")]
+        if twice:  # one of them would be ignored
+            raise InputError(
+                f"hardware is given twice, as hardware and by {twice[0]}; give it once"
+            )
+        exact = ["PATH"] if self.solver == "exact" else []
+        ideal = [r.name for r in chosen if r.name in exact or not hasattr(r, "chips")]
+        if ideal:
+            raise InputError(
+                f"{', '.join(ideal)} cannot be trained for hardware"
+                + ("; choose path_solver='sgd'" if ideal == ["PATH"] else "")
+            )
+        return ChipTraining(find(self.hardware))
+
     def _epochs(self, chosen: list[Rule]) -> dict[str, int | None]:
-        """Epochs of each kind of protocol: its own option, or `epochs` for `chosen` protocols."""
+        """Epochs of each kind of protocol: `epochs` for those that are chosen."""
         kinds = {_kind(rule) for rule in chosen}
         if self.epochs is not None and self.solver == "exact" and "path" in kinds:
             if kinds == {"path"}:
@@ -239,59 +224,24 @@ class Options:
                     "epochs: the exact solver of PATH has none; choose path_solver='sgd'"
                 )
             kinds.remove("path")
-        own = {kind: getattr(self, f"{kind}_epochs") for kind in ("path", "endpoint", "direct")}
-        return {
-            kind: self.epochs if epochs is None and kind in kinds else epochs
-            for kind, epochs in own.items()
-        }
+        return {k: self.epochs if k in kinds else None for k in ("path", "endpoint", "direct")}
 
     def _dynamics(self, chosen: list[Rule], data: Dataset) -> Dynamics | None:
-        changes = _not_none(observation_time=self.observation_time, steps=self.steps)
+        """The dynamics of the protocols or of the network, with the settings; else None."""
+        names = ("observation_time", "steps")
+        changes = _not_none(**{name: self._setting(name) for name in names})
         if not changes:
-            return self.dynamics
-        usual = self.network.dynamics if self.network is not None else dynamics_of(chosen)
-        return replace(self.dynamics or usual or self._dynamics_of(data) or Dynamics(), **changes)
+            return None
+        given = self.network.dynamics if isinstance(self.network, NetworkSpec) else None
+        usual = given or dynamics_of(chosen) or self._dynamics_of(data) or Dynamics()
+        return replace(usual, **changes)
 
     def _dynamics_of(self, data: Dataset) -> Dynamics | None:
         """Dynamics for sequences, whose frames are held for a number of steps; else None."""
-        if self.network is not None or not isinstance(data, SequenceDataset):
+        if isinstance(self.network, NetworkSpec) or not isinstance(data, SequenceDataset):
             return None
         steps = STEPS_OF_A_FRAME * data.frames
         return Dynamics(observation_time=OBSERVATION_TIME, steps=steps)
-
-    def _widths(self) -> tuple[int, ...] | None:
-        """Widths of the teacher's hidden layers; their sum is the number of hidden oscillators."""
-        hidden = self.hidden
-        if hidden is None:
-            return None
-        try:
-            parts = [int(part) for part in hidden.split(",")] if isinstance(hidden, str) else hidden
-        except ValueError:
-            parts = []
-        widths = tuple(parts) if isinstance(parts, Iterable) else (parts,)
-        if not widths:
-            raise InputError(f"hidden must be widths such as 32,16,16, got {hidden!r}")
-        return tuple(positive_int("hidden", width) for width in widths)
-
-
-_EXAMPLE = "{'DIRECT.gain': 8}"
-_CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    **dict.fromkeys(("epochs", "batch_size", "initialisations", "steps"), positive_int),
-    **dict.fromkeys(
-        [f"{x}_epochs" for x in ("direct", "teacher", "path", "endpoint")], positive_int
-    ),
-    **dict.fromkeys(("path_learning_rate", "endpoint_learning_rate"), positive_float),
-    "observation_time": positive_float,
-    **dict.fromkeys(("ridge", "endpoint_weight"), partial(positive_float, zero=True)),
-}
-_TYPES: dict[str, tuple[Any, str]] = {
-    "teacher": (TeacherSpec, "a TeacherSpec"),
-    "network": (NetworkSpec, "a NetworkSpec"),
-    "dynamics": (Dynamics, "a Dynamics"),
-    "calibrated": (str | Path, "the file of a model"),
-    "settings": (Mapping, f"a dict such as {_EXAMPLE}"),
-    "class_weight": (str | Mapping, "'balanced' or a dict of weights by class"),
-}
 
 
 def _kind(rule: Rule) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
+from entrain.data import DATASETS
 from entrain.physics import Dynamics, NetworkSpec
 from entrain.rules import (
     PAPER_PROTOCOLS,
@@ -19,6 +20,7 @@ from entrain.rules import (
     from_json,
     protocol_named,
 )
+from entrain.rules.direct import small_set
 from entrain.utils.errors import (
     InputError,
     one_of,
@@ -97,6 +99,7 @@ class Recipe:
         *,
         path_solver: Solver = "exact",
         examples: int = 1000,
+        batch_size: int | None = None,
         dynamics: Dynamics | None = None,
         **changes: Any,
     ) -> Recipe:
@@ -108,13 +111,16 @@ class Recipe:
             path_solver: "sgd" is the Stage I of the paper; "exact" solves for its minimum, and sums
                 the path loss over 32 weighted times.
             examples: Number of training examples of a dataset that is not the package's own.
+            batch_size: Examples of a step, for which DIRECT is tuned on your own data.
             dynamics: Dynamics of the network.
             **changes: Other fields of the recipe.
         """
         one_of("path_solver", path_solver, Solver)
         if not isinstance(dataset, str):
             raise TypeError(f"dataset must be the name of one, got {dataset!r}")
-        named = partial(_tuned, dataset, path_solver=path_solver, examples=examples)
+        named = partial(
+            _tuned, dataset, path_solver=path_solver, examples=examples, batch_size=batch_size
+        )
         rules = tuple(named(p) if isinstance(p, str) else p for p in protocols_of(protocols))
         _check_names([rule.name for rule in rules])
         if "teacher" not in changes and dataset.removesuffix("-small") == "fashion-mnist":
@@ -250,9 +256,18 @@ def protocols_of(value: object) -> tuple[Rule | str, ...]:
     return protocols
 
 
-def _tuned(dataset: str, name: str, path_solver: Solver = "exact", examples: int = 1000) -> Rule:
+def _tuned(
+    dataset: str,
+    name: str,
+    path_solver: Solver = "exact",
+    examples: int = 1000,
+    batch_size: int | None = None,
+) -> Rule:
     """The protocol of a name, with the settings tuned for a dataset."""
-    return protocol_named(name).with_solver(path_solver).tuned_for(dataset, examples)
+    rule = protocol_named(name).with_solver(path_solver).tuned_for(dataset, examples)
+    if batch_size is None or dataset in DATASETS or type(rule) is not Direct:
+        return rule
+    return replace(rule, **small_set(examples, batch_size))
 
 
 def _check_names(names: list[str]) -> None:

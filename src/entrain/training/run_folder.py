@@ -201,6 +201,12 @@ def new_folder(parent: Path, name: str) -> Path:
             number += 1
 
 
+def check_unfinished(path: Path) -> None:
+    """Raise an `InputError` if the folder holds a finished run."""
+    if (path / "results.json").exists():
+        _check_unused(path)
+
+
 def _check_unused(path: Path) -> None:
     """Raise an `InputError` if the folder holds more than a process leaves that was killed at its
     start."""
@@ -216,7 +222,7 @@ def _check_unused(path: Path) -> None:
 
 def _check_own(file: Path, own: Any) -> None:
     expected = {"path": str, "label": str | None, "image_size": int}
-    optional = {"task": str, "frames": int}
+    optional = {"task": str, "frames": int, "seed": int}
     known = expected | optional
     if own is not None and not (
         isinstance(own, dict)

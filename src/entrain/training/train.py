@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,11 +16,9 @@ import torch
 
 from entrain import kernels
 from entrain.data import Dataset, fingerprint
-from entrain.data.own.targets import FRAMES
-from entrain.data.selection import IMAGE_SIZE, in_memory, own_source, read_source
+from entrain.data.selection import select
 from entrain.hardware import Hardware
-from entrain.physics import Dynamics, NetworkSpec
-from entrain.rules import Solver, TeacherSpec
+from entrain.rules import Rule, TeacherSpec
 from entrain.training import (
     Options,
     Progress,
@@ -31,139 +29,131 @@ from entrain.training import (
     run_pipeline,
     time_hint,
 )
-from entrain.training.options import ClassWeight, Protocols
+from entrain.training.network_choice import Network
+from entrain.training.options import Protocols
 from entrain.training.run_folder import RunFolder
+from entrain.training.settings import keyword_error
 from entrain.utils.device import choose_device
-from entrain.utils.errors import InputError, positive_int, unknown_name
+from entrain.utils.errors import InputError
+
+ProgressOption = Progress | Callable[[str, TrainingState, int], None] | bool | None
 
 
 def train(
     data: Any = "digits",
     y: Any = None,
-    recipe: Recipe | None = None,
     *,
     task: str | None = None,
-    protocols: Protocols | None = None,
+    protocol: Protocols | None = None,
+    network: Network | None = None,
+    hardware: Hardware | str | Path | None = None,
+    teacher: TeacherSpec | None = None,
+    epochs: int | None = None,
     runs: int = 1,
     seed: int = 0,
-    hidden: int | str | Sequence[int] | None = None,
-    epochs: int | None = None,
-    batch_size: int | None = None,
-    direct_epochs: int | None = None,
-    class_weight: ClassWeight | None = None,
-    hardware: Hardware | str | Path | None = None,
-    calibrated: str | Path | None = None,
-    teacher_epochs: int | None = None,
-    initialisations: int | None = None,
-    path_solver: Solver | None = None,
-    ridge: float | None = None,
-    path_epochs: int | None = None,
-    path_learning_rate: float | None = None,
-    endpoint_epochs: int | None = None,
-    endpoint_learning_rate: float | None = None,
-    endpoint_weight: float | None = None,
-    observation_time: float | None = None,
-    steps: int | None = None,
     settings: Mapping[str, Any] | None = None,
-    teacher: TeacherSpec | None = None,
-    network: NetworkSpec | None = None,
-    dynamics: Dynamics | None = None,
-    label: str | None = None,
-    image_size: int = IMAGE_SIZE,
-    frames: int = FRAMES,
-    data_dir: Path | str | None = None,
     folder: Path | str | None = None,
     device: str | torch.device = "auto",
-    progress: Progress | Callable[[str, TrainingState, int], None] | bool | None = None,
+    progress: ProgressOption = None,
     **unknown: Any,
 ) -> Trained:
     """Train oscillator networks on a dataset of the package or on your own data.
 
     A dataset of the package is learnt from a neural teacher: PATH, then TWO-STAGE-END. Your own
-    data are learnt from labels: DIRECT. The same data give the same networks in every form.
+    data are learnt from labels or numbers: DIRECT. The same data give the same networks in every
+    form, and the same options the same networks here, on the command line and in the estimators.
 
     Args:
         data: The name of a dataset; the path of a .csv, .tsv or .npz file, or of a folder with one
-            folder of images per class; an `ImageDataset`, `FeatureDataset` or `SequenceDataset`; or
-            an array, tensor, list or DataFrame: features (n, D), images (n, rows, columns) of
-            integers from 0 to 255 or floats from 0 to 1, or sequences, a list of arrays (T_i, D).
-        y: Targets of an array or a DataFrame: labels (n,), integers or strings; or numbers to
-            predict (n,) or (n, O).
-        recipe: A `Recipe`, instead of the keywords from `protocols` to `dynamics`.
+            folder of images per class; what `load_own` or `load_dataset` returns; or an array,
+            tensor, list or DataFrame: features (n, D), images (n, rows, columns) of integers from 0
+            to 255 or floats from 0 to 1, or sequences, a list of arrays (T_i, D).
+        y: Targets of an array or a DataFrame: labels (n,), integers or strings; numbers to predict
+            (n,) or (n, O); or the name of the DataFrame's label column.
         task: "classification"; "regression", to predict numbers; or "sequence", for inputs in time
             (n, T, D). By default fractions y are numbers to predict, and all else labels.
-        protocols: One name or rule, or several: "DIRECT", ["PATH", "DIRECT"].
-        runs: Training runs side by side.
-        seed: Seed of initialisations and of the order of examples.
-        hidden: Hidden oscillators, as widths of the teacher's layers: 48 or (32, 16).
-        epochs: Epochs of the named protocols; not of the teacher, of protocols they continue, or of
-            an exact PATH.
-        batch_size: Examples of a step, in every stage.
-        direct_epochs: Epochs of protocols that learn from labels; overrides `epochs`.
-        class_weight: Of DIRECT: "balanced", or a dict of weights by class name.
+        protocol: One name or rule, or several: "DIRECT", ["PATH", "DIRECT"].
+        network: Hidden oscillators: 48, or (32, 16), which are also the widths of the teacher's
+            layers; a `NetworkSpec`, or its JSON file; or the file of a calibrated model, whose
+            training is continued for its chip.
         hardware: The chips to train for, by DIRECT unless protocols are named: a `Hardware`, the
             name of a preset such as "typical", or a TOML file.
-        calibrated: The file of a calibrated model, whose training is continued for its chip.
-        teacher_epochs: Epochs of the teacher.
-        initialisations: Initialisations of the teacher, of which validation selects one.
-        path_solver: "exact" or "sgd" for PATH.
-        ridge: Penalty of the exact solver on the input weights.
-        path_epochs: Epochs of PATH by SGD; overrides `epochs`.
-        path_learning_rate: Learning rate of PATH by SGD.
-        endpoint_epochs: Epochs of the other protocols with a teacher; overrides `epochs`.
-        endpoint_learning_rate: Learning rate of these protocols.
-        endpoint_weight: Weight of the endpoint loss.
-        observation_time: Time t_f at which outputs are read.
-        steps: Euler steps K.
-        settings: Any other field of a protocol: {"DIRECT.gain": 8}.
-        teacher: The whole teacher.
-        network: The whole network.
-        dynamics: The whole dynamics.
-        label: Label column of a table; by default the one called label, class, target or y,
-            otherwise the last.
-        image_size: Side in pixels of images in a folder.
-        frames: Frames to which sequences are interpolated.
-        data_dir: Folder with the files of MNIST and Fashion-MNIST.
-        folder: Run folder. A second call with the same recipe continues from its checkpoints.
+        teacher: The teacher and its training.
+        epochs: Epochs of the named protocols; not of the teacher, of protocols they continue, or of
+            an exact PATH.
+        runs: Training runs side by side.
+        seed: Seed of initialisations and of the order of examples.
+        settings: All else, by name: "batch_size", "observation_time", "steps", "class_weight",
+            "path_solver", and any field of a protocol or of the teacher, {"steps": 100,
+            "DIRECT.gain": 8, "TEACHER.epochs": 50}.
+        folder: Run folder. A second call with the same options continues from its checkpoints.
         device: "auto" (a CUDA device if there is one), "cpu", "cuda" or "cuda:INDEX".
         progress: True for progress bars on the standard error (lines without a terminal); a
             function of (stage, state, epochs), called after each epoch; or a `Progress`.
-        **unknown: Any other keyword is an error that names the nearest one.
+        **unknown: Any other keyword is an error that names its new place or the nearest keyword.
     """
-    arguments = dict(locals())
     if unknown:
-        names = [name for name in arguments if name != "unknown"]
-        raise TypeError(str(unknown_name("keyword of train", min(unknown), names)))
-    if isinstance(y, Recipe) and recipe is None:  # train(data, recipe)
-        y, recipe = None, y
-    options = Options(**{option.name: arguments[option.name] for option in fields(Options)})
-    if recipe is not None:
-        _check_recipe(recipe, options)
-    _check_types(label, progress, data_dir=data_dir, folder=folder)
-    for name, number in (("image_size", image_size), ("frames", frames)):
-        positive_int(name, number)
-    torch_device = choose_device(device)
-    own = None
-    if isinstance(data, str | os.PathLike):
-        if y is not None:
-            raise InputError(f"y belongs to arrays, {os.fspath(data)} has labels of its own")
-        own = own_source(data, label, image_size, task, frames)
-        dataset = read_source(str(data), own, None if data_dir is None else Path(data_dir))
-    else:
-        dataset = in_memory(data, y, label, task, frames)
-    if recipe is None:
-        recipe = options.recipe(dataset)
-    elif recipe.dataset != dataset.name:
+        name = min(unknown)
+        known = [known for known in inspect.signature(train).parameters if known != "unknown"]
+        raise keyword_error(name, unknown[name], known)
+    options = Options(
+        protocol=protocol,
+        network=network,
+        hardware=hardware,
+        teacher=teacher,
+        epochs=epochs,
+        runs=runs,
+        seed=seed,
+        settings=settings,
+    )
+    _check_types(folder, progress)
+    choose_device(device)
+    dataset = select(data, y, task)
+    return _train(options.recipe(dataset), dataset, folder, device, progress)
+
+
+def train_recipe(
+    recipe: Recipe,
+    data: Any,
+    *,
+    folder: Path | str | None = None,
+    device: str | torch.device = "auto",
+    progress: ProgressOption = None,
+) -> Trained:
+    """Train the networks of a recipe, as `entrain.train` trains those of its options.
+
+    Args:
+        recipe: The recipe, such as that of a trained model or a run folder.
+        data: The data it is for: the name of a dataset, or a dataset.
+        folder: See `entrain.train`.
+        device: See `entrain.train`.
+        progress: See `entrain.train`.
+    """
+    if not isinstance(recipe, Recipe):
+        raise TypeError(f"recipe must be a Recipe, got {recipe!r}")
+    _check_types(folder, progress)
+    choose_device(device)
+    dataset = select(data)
+    if recipe.dataset != dataset.name:
         raise InputError(f"the recipe is for {recipe.dataset}, the data are {dataset.name}")
-    notes = getattr(dataset, "notes", ())
-    with _progress(progress, torch_device, notes) as callbacks:
-        run = functools.partial(
-            run_pipeline, recipe, dataset, device=torch_device, progress=callbacks
-        )
+    return _train(recipe, dataset, folder, device, progress)
+
+
+def _train(
+    recipe: Recipe,
+    data: Dataset,
+    folder: Path | str | None,
+    device: str | torch.device,
+    progress: ProgressOption,
+) -> Trained:
+    """Train a recipe and warn of runs that did not converge."""
+    torch_device = choose_device(device)
+    with _progress(progress, torch_device, getattr(data, "notes", ())) as callbacks:
+        run = functools.partial(run_pipeline, recipe, data, device=torch_device, progress=callbacks)
         if folder is None:
             trained = run()
         else:
-            run_folder = _run_folder(Path(folder), recipe, dataset, str(device), data_dir, own)
+            run_folder = _run_folder(Path(folder), recipe, data, str(device))
             with run_folder.locked():
                 trained = run(store=run_folder)
                 run_folder.save_models(trained.models)
@@ -173,11 +163,15 @@ def train(
 
 def _warn_not_converged(trained: Trained) -> None:
     """Warn of runs that became non-finite or collapsed."""
+    if not (trained.diverged or trained.collapsed):
+        return
+    from sklearn.exceptions import ConvergenceWarning  # a second to import
+
     dynamics = trained.recipe.spec.dynamics
     rules = {rule.name: rule for rule in trained.recipe.protocols}
     messages = [
         f"{protocol}: training diverged in run {', '.join(map(str, runs))}; the best epoch before "
-        f"is kept; {time_hint(dynamics) or 'lower its learning rates'}"
+        f"is kept; {time_hint(dynamics) or _lower_rates(rules.get(protocol))}"
         for protocol, runs in trained.diverged.items()
     ] + [
         f"{protocol}: training collapsed in run {', '.join(map(str, runs))}, which ended far worse "
@@ -186,25 +180,18 @@ def _warn_not_converged(trained: Trained) -> None:
         for protocol, runs in trained.collapsed.items()
     ]
     for message in messages:
-        warnings.warn(message, RuntimeWarning, stacklevel=3)
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
 
-def _check_recipe(recipe: object, options: Options) -> None:
-    if not isinstance(recipe, Recipe):
-        raise TypeError(f"recipe must be a Recipe, got {recipe!r}")
-    if options.given:
-        raise InputError(
-            f"give a recipe or options of one, not both; got a recipe and "
-            f"{', '.join(options.given)}"
-        )
+def _lower_rates(rule: Rule | None) -> str:
+    """Advice to lower the rates of a rule, or of the teacher."""
+    rates = [name for name in ("input_rate", "coupling_rate") if hasattr(rule, name)]
+    return f"lower its {' or '.join(rates) or 'learning_rate'}"
 
 
-def _check_types(label: object, progress: object, **paths: object) -> None:
-    if not isinstance(label, str | None):
-        raise TypeError(f"label must be the name of a column, got {label!r}")
-    for name, path in paths.items():
-        if not isinstance(path, str | os.PathLike | None):
-            raise TypeError(f"{name} must be a path, got {path!r}")
+def _check_types(folder: object, progress: object) -> None:
+    if not isinstance(folder, str | os.PathLike | None):
+        raise TypeError(f"folder must be a path, got {folder!r}")
     known = progress is None or isinstance(progress, bool) or callable(progress)
     if not known and not (hasattr(progress, "epoch") and hasattr(progress, "within")):
         raise TypeError(
@@ -213,17 +200,15 @@ def _check_types(label: object, progress: object, **paths: object) -> None:
         )
 
 
-def _run_folder(
-    path: Path,
-    recipe: Recipe,
-    data: Dataset,
-    device: str,
-    data_dir: Path | str | None,
-    own: dict[str, Any] | None,
-) -> RunFolder:
+def _run_folder(path: Path, recipe: Recipe, data: Dataset, device: str) -> RunFolder:
     """The new or existing folder of this training."""
-    source = None if data_dir is None else str(Path(data_dir).expanduser().absolute())
-    settings = {"device": device, "data_dir": source, "own": own, "examples": fingerprint(data)}
+    source = data.source or {}
+    settings = {
+        "device": device,
+        "data_dir": source.get("data_dir"),
+        "own": source if "path" in source else None,
+        "examples": fingerprint(data),
+    }
     return RunFolder.continued_or_new(path, recipe, settings, data)
 
 

@@ -6,12 +6,10 @@ import { rmsOf, withFields, type Realised } from "./realised";
 
 const RANGE = 3; // and the rule "rms", where hardware does not say
 
+type Part = "couplings" | "inputWeights" | "biases";
+
 /** The network with its couplings, input weights or biases at the nearest levels. */
-export function levelled(
-  network: Realised,
-  levels: Levels,
-  part: "couplings" | "inputWeights" | "biases",
-): Realised {
+export function levelled<T extends Pick<Realised, Part>>(network: T, levels: Levels, part: Part): T {
   const numbers = network[part];
   const unit = unitOf(levels, levels.rule === "couplings" ? network.couplings : numbers);
   return { ...network, [part]: rounded(numbers, levels, unit) };

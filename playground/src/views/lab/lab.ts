@@ -1,12 +1,12 @@
 /** The lab: a network, and another beside it, on many chips of the kind that the page has. */
 
-import { kindsOf } from "../../chips";
-import { inputsOf, testImages, type Gallery, type Model, type Physics } from "../../core";
+import { IDEAL, hardwareNamed, kindsOf } from "../../chips";
+import { inputsOf, testImages, type Gallery, type Hardware, type Model, type Physics } from "../../core";
 import { kindOf } from "../../core/hardware/realise";
 import { unfit } from "../../core/yield";
 import { make } from "../../dom";
 import { makeChips, type Batch, type Running } from "../../lab/chips";
-import { evaluateCommand, isIdeal, yieldCommand } from "../../lab/commands";
+import { evaluateCommand, isIdeal, isSame, yieldCommand } from "../../lab/commands";
 import { Pool, type Subject } from "../../lab/pool";
 import type { Outcome } from "../../run";
 import { Commands } from "./commands";
@@ -20,6 +20,8 @@ import { Takeaway } from "./takeaway";
 import "./lab.css";
 
 const ALONE = "";
+const ABOVE = ""; // the chip that the page has
+const USUAL = "typical"; // where the page has the ideal one
 const IMAGES = ["100", "200", "50"];
 const CHIPS = ["100", "10", "1000"];
 
@@ -29,14 +31,12 @@ export interface LabEvents {
   /** The names of networks that read what this one reads, the one to stand beside it first. */
   others(model: Model): string[];
   images(): Promise<Gallery>;
-  onKind(kind: string): void;
 }
 
-/** What the page shows: its first network, the physics, and the name of the hardware. */
+/** What the page shows: its first network and the physics. */
 export interface Shown {
   model: Model;
   physics: Physics;
-  kind: string;
   outcome: Outcome;
 }
 
@@ -44,13 +44,17 @@ export interface Shown {
 interface Measured {
   batch: Batch;
   names: string[];
+  cards: (number | null)[]; // measured on such chips and the whole test set
   classNames: string[];
   of: string; // `keyOf` the settings
 }
 
 export class Lab {
   private readonly pool = new Pool((message) => this.problem(message));
-  private readonly kind = chooser("lab-kind", "Chips", [], (kind) => this.events.onKind(kind));
+  private readonly kind = chooser("lab-kind", "Chips", [], () => {
+    this.chosen = true;
+    this.follow();
+  });
   private readonly beside = chooser("lab-beside", "Beside it", [], () => this.follow());
   private readonly many = chooser("lab-chips", "How many", asOptions(CHIPS), () => this.follow());
   private readonly images = chooser("lab-images", "Test images", asOptions(IMAGES), () => this.follow());
@@ -70,7 +74,7 @@ export class Lab {
   private readonly bars = new Figure("histogram", "Chips by accuracy");
   private readonly table = new YieldTable();
   private readonly matrices = ["confusion", "confusion-other"].map((name) => new Figure(name, "What is read as what, %"));
-  private readonly curves = new Curves(() => this.order(), (message) => this.problem(message));
+  private readonly curves = new Curves(() => this.order(kindOf(this.shown!.physics)), (message) => this.problem(message));
   private readonly commands = new Commands({
     "yield-command": "These chips on the whole test set",
     "evaluate-command": "The page's own chip on the whole test set",
@@ -83,6 +87,7 @@ export class Lab {
   private shown: Shown | null = null;
   private measured: Measured | null = null;
   private running = false;
+  private chosen = false; // the visitor has chosen the chips
   private turn = 0; // of starting and stopping
   private key = "";
   private readonly subjects = new WeakMap<Model, Map<number, Subject>>();
@@ -128,15 +133,23 @@ export class Lab {
 
   /** The page changed. */
   show(shown: Shown): void {
-    const { model, kind } = shown;
+    const { model, physics } = shown;
     if (this.shown?.model !== model) this.adopt(model);
     this.shown = shown;
     this.takeaway.of(shown.outcome);
-    setOptions(
-      this.kind.select,
-      kindsOf(model).map(({ name, misfit }) => [name, misfit === null ? name : `${name} (${misfit})`, misfit !== null]),
-    );
-    this.kind.select.value = kind;
+    const ideal = isIdeal(kindOf(physics));
+    setOptions(this.kind.select, [
+      [ABOVE, "the chip above", ideal],
+      ...kindsOf(model)
+        .filter(({ name }) => name !== IDEAL)
+        .map(({ name, misfit }): [string, string, boolean] => [
+          name,
+          misfit === null ? name : `${name} (${misfit})`,
+          misfit !== null,
+        ]),
+    ]);
+    const { select } = this.kind;
+    if (!this.chosen || (ideal && select.value === ABOVE)) select.value = ideal ? USUAL : ABOVE;
     this.follow();
   }
 
@@ -174,9 +187,16 @@ export class Lab {
     this.curves.changed();
   }
 
+  /** The chips that are made: the page's own, or of the kind that was chosen. */
+  private hardware(): Hardware {
+    const { model, physics } = this.shown!;
+    const { value } = this.kind.select;
+    return value === ABOVE ? kindOf(physics) : hardwareNamed(value, model);
+  }
+
   private keyOf({ model, physics }: Shown): string {
     const { cut: _, silenced: __, ...rest } = physics; // chips are made whole
-    const choices = [this.beside, this.many, this.images].map(({ select }) => select.value);
+    const choices = [this.kind, this.beside, this.many, this.images].map(({ select }) => select.value);
     return JSON.stringify([model.name, model.dataset, rest, choices]);
   }
 
@@ -187,17 +207,16 @@ export class Lab {
 
   private yieldCommand(): string {
     const { physics } = this.shown!;
-    const facts = { ...this.commandFacts(), hardware: kindOf(physics) };
+    const facts = { ...this.commandFacts(), hardware: this.hardware() };
     const chips = Number(this.many.select.value);
     return yieldCommand(facts, chips, physics.chip, Number(this.threshold.value));
   }
 
   /** The networks to measure, each with the images; null where one does not fit the chips. */
-  private async order(): Promise<CurveOrder | null> {
+  private async order(hardware: Hardware): Promise<CurveOrder | null> {
     const { model, physics } = this.shown!;
     const other = this.beside.select.value;
     const models = [model, ...(other === ALONE ? [] : [await this.events.load(other)])];
-    const hardware = kindOf(physics);
     for (const each of models) {
       const reason = unfit(each, hardware);
       if (reason !== null) {
@@ -238,13 +257,14 @@ export class Lab {
     this.running = true;
     this.measured = null;
     this.say();
-    const order = await this.order();
+    const order = await this.order(this.hardware());
     if (order === null || of !== this.key || turn !== this.turn) return; // stopped meanwhile
     this.pool.stop();
     const { subjects, names, running, first } = order;
     const classNames = subjects[0]!.model.classNames;
+    const cards = subjects.map((subject) => cardOn(running.hardware, subject.model));
     makeChips(this.pool, subjects, running, first, Number(this.many.select.value), (batch) => {
-      this.measured = { batch, names, classNames, of };
+      this.measured = { batch, names, cards, classNames, of };
       if (batch.seeds.length === batch.chips) this.running = false;
       this.draw();
       this.say();
@@ -270,10 +290,10 @@ export class Lab {
     this.thresholdWords.textContent = `${threshold} %`;
     if (this.shown !== null) this.commands.show("yield-command", this.yieldCommand());
     if (this.measured === null) return;
-    const { batch, names, classNames } = this.measured;
+    const { batch, names, cards, classNames } = this.measured;
     this.results.hidden = false;
     this.bars.show(histogram(batch, names, threshold));
-    this.table.show(batch, names, threshold);
+    this.table.show(batch, names, cards, threshold);
     this.matrices.forEach((figure, k) => {
       const counts = batch.confusions[k];
       figure.root.hidden = counts === undefined;
@@ -294,10 +314,13 @@ export class Lab {
       this.status.textContent = "The page has changed since: these chips were made before.";
     } else if (this.measured !== null && done < this.measured.batch.chips) {
       this.status.textContent = `Stopped after ${done} chips.`;
-    } else if (this.shown !== null && isIdeal(kindOf(this.shown.physics))) {
-      this.status.textContent = "Ideal chips are all alike: choose another kind, such as typical.";
     } else this.status.textContent = "";
   }
+}
+
+/** The mean accuracy that a model's file has of such chips, null where it has none. */
+function cardOn(hardware: Hardware, { madeFor, card }: Model): number | null {
+  return isSame(hardware, madeFor as Hardware | null) ? (card.onChips?.mean ?? null) : null;
 }
 
 /** Of the shipped networks those that can stand beside a model: the one made for chips first, and

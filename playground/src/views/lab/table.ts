@@ -20,7 +20,13 @@ export class YieldTable {
     );
   }
 
-  show({ accuracies, rights, images, seeds }: Batch, names: string[], threshold: number): void {
+  /** `cards` are the means that the models' files have of such chips, where they have one. */
+  show(
+    { accuracies, rights, images, seeds }: Batch,
+    names: string[],
+    cards: (number | null)[],
+    threshold: number,
+  ): void {
     this.body.replaceChildren(
       ...accuracies.map((each, k) => {
         const { mean, sd, p5, worst } = summaryOf(each);
@@ -41,7 +47,8 @@ export class YieldTable {
       const above = wilson(each.filter((one) => one >= threshold).length, each.length);
       const ends = [Math.max(0, mean - half), Math.min(100, mean + half)].map((end) => end.toFixed(1));
       const shares = above.map((end) => end.toFixed(0));
-      return `${names[k]!} mean ${ends.join(" to ")} %, chips above ${shares.join(" to ")} %`;
+      const card = cards[k] === null ? "" : ` (on the whole test set ${cards[k]!.toFixed(2)} %)`;
+      return `${names[k]!} mean ${ends.join(" to ")} %${card}, chips above ${shares.join(" to ")} %`;
     });
     this.note.textContent =
       `${seeds.length} ${seeds.length === 1 ? "chip" : "chips"}, each with its own noise and on the same ${images} test images. ` +

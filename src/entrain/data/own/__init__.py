@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,9 @@ def load_own(
 ) -> Dataset:
     """Your own data: an `ImageDataset`, a `FeatureDataset` or a `SequenceDataset`.
 
+    `entrain.train` takes it, with a label column, a size of pictures or frames that differ from the
+    defaults: `entrain.train(entrain.load_own("flowers.csv", label="species"))`. It reads:
+
     - arrays, tensors, lists and data frames with targets y, as in `entrain.train(X, y)`.
     - `.npz`: arrays X and y; X numbers (n, D) for features, (n, rows, columns) for images,
       integers from 0 to 255 or floats from 0 to 1, or (n, T, D) for sequences; y integers or
@@ -63,46 +67,71 @@ def load_own(
     """
     seed_number("seed", seed)
     kind, frames = check_kind(task), positive_int("frames", frames)
+    image_size = positive_int("image_size", image_size)
+    if not isinstance(label, str | None):
+        raise TypeError(f"label must be the name of a column, got {label!r}")
     if not isinstance(data, str | os.PathLike):
         if not is_array_like(data):
             raise TypeError(
                 f"data must be a path, an array or a DataFrame with labels y, got {data!r}"
             )
         return from_memory(data, y, label, seed, kind, frames)
-    path = Path(data)
+    path = Path(data).expanduser()
     if y is not None:
         raise InputError(f"y belongs to arrays, {path} has labels of its own")
-    is_folder, suffix = path.is_dir(), path.suffix.lower()
+    source = {"path": str(path.absolute()), "label": label, "image_size": image_size}
+    source |= _not_default(kind, frames, seed)
     try:
-        if not is_folder and not path.is_file():
-            kind = "is a pipe or a device, expected a file or a folder"
-            raise InputError(kind if path.exists() else "no such file or folder")
-        if not is_folder and is_table(path):
-            return from_table(path, label, seed, kind)
-        if label is not None:
-            raise InputError(
-                f"label ({label!r}) names a column, for .csv and .tsv files only; leave it out"
-            )
-        if is_folder and kind in (None, "classification", "sequence") and holds_sounds(path):
-            return from_sounds(path, frames, seed, on_progress)
-        if is_folder:
-            if kind not in (None, "classification"):
-                raise InputError(f"folders hold pictures of classes; task {kind!r} needs numbers")
-            return from_folder(path, image_size, seed, on_progress)
-        if suffix == ".npz":
-            return from_npz(path, seed, kind, frames)
-        if is_ts(path):
-            return from_ts(path, seed, kind, frames)
-        raise InputError(
-            f"the name ends in {suffix!r}; expected .npz, .csv, .tsv, .ts or a folder with a "
-            "folder of pictures or WAV files for each class; tables may be compressed, .csv.gz"
-        )
+        dataset = _read(path, kind, label, image_size, frames, seed, on_progress)
     except InputError as error:
         if str(error).startswith(str(path)):
             raise
         raise type(error)(f"{path}: {error}") from error
     except OSError as error:
         raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
+    return replace(dataset, source=source)
+
+
+def _not_default(task: str | None, frames: int, seed: int) -> dict[str, Any]:
+    """The options of a source that are not at their defaults."""
+    options = {"task": (task, None), "frames": (frames, FRAMES), "seed": (seed, SPLIT_SEED)}
+    return {name: value for name, (value, usual) in options.items() if value != usual}
+
+
+def _read(
+    path: Path,
+    kind: str | None,
+    label: str | None,
+    image_size: int,
+    frames: int,
+    seed: int,
+    on_progress: Callable[[float], None] | None,
+) -> Dataset:
+    """The dataset of a file or a folder; see `load_own`."""
+    is_folder, suffix = path.is_dir(), path.suffix.lower()
+    if not is_folder and not path.is_file():
+        message = "is a pipe or a device, expected a file or a folder"
+        raise InputError(message if path.exists() else "no such file or folder")
+    if not is_folder and is_table(path):
+        return from_table(path, label, seed, kind)
+    if label is not None:
+        raise InputError(
+            f"label ({label!r}) names a column, for .csv and .tsv files only; leave it out"
+        )
+    if is_folder and kind in (None, "classification", "sequence") and holds_sounds(path):
+        return from_sounds(path, frames, seed, on_progress)
+    if is_folder:
+        if kind not in (None, "classification"):
+            raise InputError(f"folders hold pictures of classes; task {kind!r} needs numbers")
+        return from_folder(path, image_size, seed, on_progress)
+    if suffix == ".npz":
+        return from_npz(path, seed, kind, frames)
+    if is_ts(path):
+        return from_ts(path, seed, kind, frames)
+    raise InputError(
+        f"the name ends in {suffix!r}; expected .npz, .csv, .tsv, .ts or a folder with a "
+        "folder of pictures or WAV files for each class; tables may be compressed, .csv.gz"
+    )
 
 
 def balance(dataset: Dataset) -> dict[str, Any]:

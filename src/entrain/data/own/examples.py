@@ -7,7 +7,7 @@ import unicodedata
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,9 @@ class FeatureDataset(Summary):
         task: What is predicted, such as `Classification(class_names)`.
         feature_names: Names of the D columns.
         notes: Remarks of the reader, such as the label column.
+        source: Where it was read, such as {"path": "flowers.csv", "label": "species"}, so that a
+            run folder can read it again; None for arrays.
+        scaling: Scaling of rows to inputs; None is that of the training rows.
     """
 
     name: str
@@ -64,6 +67,8 @@ class FeatureDataset(Summary):
     task: Task
     feature_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    source: dict[str, Any] | None = field(default=None, compare=False)
+    scaling: FeatureScaling | None = None
 
     def facts(self) -> dict[str, str]:
         """See `Summary`."""
@@ -91,8 +96,8 @@ class FeatureDataset(Summary):
 
     @cached_property
     def preprocessing(self) -> FeatureScaling:
-        """Scaling by the constants of the training rows."""
-        return FeatureScaling.fit(self.train.features)
+        """Scaling of rows, by default by the constants of the training rows."""
+        return FeatureScaling.fit(self.train.features) if self.scaling is None else self.scaling
 
 
 Dataset = ImageDataset | FeatureDataset | SequenceDataset
@@ -100,7 +105,9 @@ Dataset = ImageDataset | FeatureDataset | SequenceDataset
 
 def fingerprint(data: Dataset) -> str:
     """SHA-256 of the training and validation examples, and of what decides their inputs."""
-    arrays = (a for split in (data.train, data.validation) for a in (split.features, split.targets))
+    splits = (data.train, data.validation)
+    arrays = [array for split in splits for array in (split.features, split.targets)]
+    arrays += [split.weights for split in splits if split.weights is not None]
     parts: list[Any] = [np.ascontiguousarray(array).data for array in arrays]
     if isinstance(data, SequenceDataset):
         parts.append(str((data.frames, data.task.window)))
