@@ -182,7 +182,8 @@ def test_data_lists_every_dataset(
 ) -> None:
     monkeypatch.setenv("ENTRAIN_CACHE", str(tmp_path))
     found = printed(invoke, "data")["datasets"]
-    assert set(found) == {"digits", "mnist", "fashion-mnist", "mnist-small", "fashion-mnist-small"}
+    names = {"digits", "mnist", "fashion-mnist", "mnist-small", "fashion-mnist-small"}
+    assert set(found) == names | {"japanese-vowels"}
     assert found["mnist"]["t10k"].startswith("bundled")
     assert found["mnist-small"]["train"] == found["mnist"]["t10k"]
     shown = invoke("data").stdout

@@ -226,7 +226,7 @@ def test_pipes_and_devices_are_refused_as_such(tmp_path: Path) -> None:
 
 def test_files_of_another_kind(tmp_path: Path) -> None:
     (tmp_path / "x.xlsx").write_bytes(b"")
-    with pytest.raises(InputError, match=r"ends in '\.xlsx'; expected \.npz, \.csv, \.tsv or a fo"):
+    with pytest.raises(InputError, match=r"ends in '\.xlsx'; expected \.npz, \.csv, \.tsv, \.ts"):
         load_own(tmp_path / "x.xlsx")
     with pytest.raises(InputError, match="0 class folders"):
         load_own(tmp_path)

@@ -67,3 +67,23 @@ def test_weights_of_rows_count() -> None:
 def test_a_parameter_that_does_not_fit_is_named() -> None:
     with pytest.raises(entrain.InputError, match="weight_decay must be"):
         small(weight_decay=-1).fit(*DIABETES)
+
+
+def test_errors_of_an_ensemble_cover_the_noise() -> None:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(500, 2))
+    y = X[:, 0] + 0.3 * random.normal(size=500)
+    regressor = small(ensemble=3, epochs=40).fit(X[:400], y[:400])
+    mean, error = regressor.predict(X[400:], return_std=True)
+    assert (mean.shape, error.shape, len(regressor.networks_)) == ((100,), (100,), 3)
+    np.testing.assert_array_equal(mean, regressor.predict(X[400:]))
+    within = np.mean(np.abs(mean - y[400:]) < 2 * error)
+    assert 0.85 < within <= 1
+    _, far = regressor.predict(10 * X[400:], return_std=True)
+    assert far.mean() > error.mean()
+
+
+def test_one_network_has_the_error_of_its_validation() -> None:
+    regressor = small().fit(*DIABETES)
+    _, error = regressor.predict(DIABETES[0][:3], return_std=True)
+    np.testing.assert_array_equal(error, regressor.validation_error_.repeat(3))

@@ -12,6 +12,7 @@ import typer
 from entrain.cli.console import err
 
 if TYPE_CHECKING:
+    from entrain.data import ImageDataset
     from entrain_paper.experiments import Experiment, Setting
     from entrain_paper.reproduction import Executor, ResultsFolder
 
@@ -45,15 +46,15 @@ def results_folder(path: Path | None, setting: Setting) -> ResultsFolder:
 
 def executor_named(name: str, address: str | None, data_dir: Path | None, device: str) -> Executor:
     """The executor of `--engine`."""
-    from functools import partial
-
     from entrain import kernels
     from entrain.data import load_dataset
     from entrain.utils.device import choose_device
     from entrain.utils.errors import InputError, unknown_name
     from entrain_paper.reproduction import LocalExecutor
 
-    dataset = partial(load_dataset, data_dir=data_dir)
+    def dataset(dataset_name: str) -> ImageDataset:
+        return load_dataset(dataset_name, data_dir)
+
     if name == "process":
         if address is not None:
             raise InputError("--address belongs to --engine ray")

@@ -25,11 +25,14 @@ def command(
 
 def _list(data_dir: DataDir, json: bool) -> None:
     from entrain.data import DATASETS, SMALL, status
+    from entrain.data.datasets import VOWELS
 
     rows: dict[str, dict[str, str | None]] = {}
     for name in DATASETS:
         if name == "digits":
             rows[name] = dict.fromkeys(("train", "t10k"), "scikit-learn")
+        elif name == VOWELS:
+            rows[name] = dict.fromkeys(("train", "t10k"), "bundled")
         elif name in SMALL:
             rows[name] = dict.fromkeys(("train", "t10k"), status(SMALL[name], data_dir)["t10k"])
         else:
@@ -46,7 +49,7 @@ def _list(data_dir: DataDir, json: bool) -> None:
         folders |= {
             f"{origin:<8} {path.removesuffix(')')}": None for origin, _, path in parts if path
         }
-    print_table("Datasets", ("name", "training images", "test images"), cells, text=(0, 1, 2))
+    print_table("Datasets", ("name", "training examples", "test examples"), cells, text=(0, 1, 2))
     for folder in folders:
         print_line(folder)
 
@@ -54,12 +57,12 @@ def _list(data_dir: DataDir, json: bool) -> None:
 def _fetch(dataset: str, data_dir: DataDir, json: bool) -> None:
     from dataclasses import asdict
 
-    from entrain.data import DATASETS, load_dataset
+    from entrain.data import DATASETS, Dataset, Preprocessing, load_dataset
 
     if dataset not in DATASETS:
         raise unknown_name("dataset", dataset, DATASETS)
     with err.status(f"downloading and verifying {dataset}"):
-        data = load_dataset(dataset, data_dir)
+        data: Dataset = load_dataset(dataset, data_dir)
         constants = data.preprocessing
     splits = {"train": data.train, "validation": data.validation, "test": data.test}
     result: dict[str, Any] = {
@@ -70,6 +73,9 @@ def _fetch(dataset: str, data_dir: DataDir, json: bool) -> None:
     }
     if json:
         print_json(result)
+        return
+    if not isinstance(constants, Preprocessing):
+        print_line(f"{data}")
         return
     norms = (constants.norm, constants.norm, constants.test_norm)
     print_table(

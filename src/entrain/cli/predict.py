@@ -1,4 +1,4 @@
-"""`entrain predict`: the classes of pictures, rows of tables and sequences, or their numbers."""
+"""`entrain predict`: the classes of pictures, rows, sequences and sounds, or their numbers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def command(
     sources: Annotated[
         list[str],
         argument(
-            "SOURCE...", "Pictures, folders of pictures, tables (.csv, .tsv, .npz); - is stdin."
+            "SOURCE...",
+            "Pictures, WAV files, folders of these, tables (.csv, .tsv, .npz); - is stdin.",
         ),
     ],
     polarity: Annotated[
@@ -49,11 +50,12 @@ def command(
         bool, option("Print comma-separated values, one line per input.", name="--csv")
     ] = False,
 ) -> None:
-    """Classify pictures of any size, rows of features or sequences, or predict their numbers.
+    """Classify pictures, sounds, rows of features or sequences, or predict their numbers.
 
     A picture of the model's size is used unchanged. In any other picture the content is located,
     also under uneven light and on ruled paper, scaled to 20/28 of the frame and centred by mass.
     Columns of a table are matched by the names of the training table, otherwise by their order.
+    Sounds, of any rate, become the log-mel frames of the training.
 
     An answer with a small margin, or to an input unlike the training data, is marked unsure. An
     unreadable input does not stop the others: exit code 1 if some inputs failed, 2 if all did.
@@ -108,6 +110,12 @@ def _answer(model: Model, items: list[Item]) -> None:
         for dtype in types:
             _answer(model, [i for i in items if i.values is not None and i.values.dtype == dtype])
         return
+    longest = max(map(len, values))
+    if any(len(array) < longest for array in values):  # sounds
+        ends = [((0, longest - len(array)), (0, 0)) for array in values]
+        values = [
+            np.pad(a, end, constant_values=np.nan) for a, end in zip(values, ends, strict=True)
+        ]
     rows = np.stack(values)
     try:
         scores = model.scores(rows)

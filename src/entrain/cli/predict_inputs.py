@@ -1,4 +1,4 @@
-"""Inputs of `entrain predict`: pictures, folders, tables and standard input, as a list of items."""
+"""Inputs of `entrain predict`: pictures, sounds, folders, tables and standard input, as items."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from entrain.data.own.folders import SUFFIXES
 from entrain.data.own.rows import Row, holds_rows, read_rows, table_rows
 from entrain.data.pictures import decode_picture, read_picture
 from entrain.data.sequence_scaling import checked_sequences
+from entrain.data.sounds import SUFFIXES as WAV_SUFFIXES
 from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _MOST_BYTES = 2**28  # on standard input
 
 @dataclass
 class Item:
-    """An input to classify: a picture, or a row (from 1) of a table."""
+    """An input to classify: a picture, a sound, or a row (from 1) of a table."""
 
     source: str
     row: int | None = None
@@ -39,13 +40,16 @@ class Item:
     answer: tuple[Tensor, str | None, Tensor] | None = None  # scores, reject reason, p
 
     def read(self, model: Model, polarity: str) -> None:
-        """Read the pixels of a picture, or set `error`."""
+        """Read the pixels of a picture or the frames of a sound, or set `error`."""
         constants = model.preprocessing
         if self.values is not None or self.error is not None:
             return
-        assert isinstance(constants, Preprocessing)
-        shape, most = constants.image_shape, 1.0  # fractions, whatever scale it was trained on
         try:
+            if isinstance(constants, SequenceScaling):
+                self.values = constants.read_sounds([self.source])[0]
+                return
+            assert isinstance(constants, Preprocessing)
+            shape, most = constants.image_shape, 1.0  # fractions, whatever it was trained on
             if self.content is None:
                 pixels = read_picture(Path(self.source), shape, most, polarity)
             else:
@@ -86,7 +90,7 @@ def items_of(source: str, model: Model) -> list[Item]:
                 "expected a .csv, .tsv or .npz file, or - for CSV on standard input"
             )
         elif path.is_dir():
-            return [Item(str(file)) for file in _pictures(path)]
+            return [Item(str(file)) for file in _files_below(path, SUFFIXES, "pictures")]
         else:
             return [Item(source)]
     except InputError as error:
@@ -99,12 +103,16 @@ def items_of(source: str, model: Model) -> list[Item]:
 
 
 def _sequences(source: str, scaling: SequenceScaling) -> list[Item]:
-    """The sequences X (n, T, D) of an .npz file."""
+    """The sequences X (n, T, D) of an .npz file; of models of sounds also WAV files."""
     path = Path(source)
+    if scaling.sound is not None and path.suffix.lower() != ".npz":
+        files = _files_below(path, WAV_SUFFIXES, "WAV files") if path.is_dir() else [path]
+        return [Item(str(file)) for file in files]
     if path.suffix.lower() != ".npz" or path.is_dir():
+        sounds = "a WAV file, a folder of them or " if scaling.sound is not None else ""
         raise InputError(
-            f"the model reads sequences of {scaling.inputs} channels; expected an .npz file with "
-            f"X (n, frames, {scaling.inputs})"
+            f"the model reads sequences of {scaling.inputs} channels; expected {sounds}an .npz "
+            f"file with X (n, frames, {scaling.inputs})"
         )
     x, labels = read_x(path)
     sequences = checked_sequences(x, scaling.inputs)
@@ -129,15 +137,15 @@ def _text(content: bytes) -> str | None:
     return None if "\0" in text else text
 
 
-def _pictures(folder: Path) -> list[Path]:
-    """All pictures below a folder, sorted; hidden files and folders are left out."""
-    pictures = sorted(
+def _files_below(folder: Path, suffixes: tuple[str, ...], what: str) -> list[Path]:
+    """All files below a folder, sorted; hidden files and folders are left out."""
+    files = sorted(
         file
         for file in folder.rglob("*")
-        if file.suffix.lower() in SUFFIXES
+        if file.suffix.lower() in suffixes
         and file.is_file()
         and not any(part.startswith(".") for part in file.relative_to(folder).parts)
     )
-    if not pictures:
-        raise InputError(f"a folder without pictures; expected {', '.join(SUFFIXES)} files in it")
-    return pictures
+    if not files:
+        raise InputError(f"a folder without {what}; expected {', '.join(suffixes)} files in it")
+    return files

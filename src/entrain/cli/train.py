@@ -57,8 +57,9 @@ def command(
         str,
         argument(
             "DATASET",
-            "digits, mnist-small, fashion-mnist-small (no download), mnist, fashion-mnist; "
-            "or your own data: .npz (X, y), .csv, .tsv, or a folder with a subfolder per class.",
+            "digits, mnist-small, fashion-mnist-small, japanese-vowels (no download), mnist, "
+            "fashion-mnist; or your own data: .npz (X, y), .csv, .tsv, .ts, or a folder with a "
+            "subfolder of pictures or WAV files per class.",
         ),
     ] = "digits",
     task: TaskName = None,

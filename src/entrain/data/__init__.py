@@ -10,6 +10,7 @@ from entrain.data.datasets import (
     load_test_split,
 )
 from entrain.data.features import FeatureScaling
+from entrain.data.log_mel import LogMel
 from entrain.data.own import balance, load_own
 from entrain.data.own.examples import Dataset, FeatureDataset, fingerprint
 from entrain.data.own.tables import LabelColumnError
@@ -22,6 +23,7 @@ __all__ = ["CLASS_NAMES", "DATASETS", "SMALL", "Dataset", "FeatureDataset", "Fea
 __all__ += [
     "ImageDataset",
     "LabelColumnError",
+    "LogMel",
     "Preprocessing",
     "SequenceDataset",
     "SequenceScaling",

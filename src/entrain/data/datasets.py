@@ -6,18 +6,22 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from entrain.data import sources
 from entrain.data.features import checked_rows
+from entrain.data.japanese_vowels import CHANNELS, NAMES, read_japanese_vowels
 from entrain.data.preprocessing import Preprocessing
 from entrain.data.sequence_scaling import checked_sequences
 from entrain.tasks import Classification, Task
 from entrain.tasks.regression import checked_numbers
 from entrain.utils.errors import InputError, positive_float, unknown_name
 from entrain.utils.summary import Summary
+
+if TYPE_CHECKING:
+    from entrain.data.sequences import SequenceDataset
 
 # The split of every dataset. With this seed it has the preprocessing constants of the paper's
 # table, to every printed digit, on MNIST and on Fashion-MNIST.
@@ -43,6 +47,8 @@ CLASS_NAMES: dict[str, tuple[str, ...]] = {
 # Splits of the bundled test images, to train on without a download.
 SMALL = {f"{name}-small": name for name in ("mnist", "fashion-mnist")}
 CLASS_NAMES |= {small: CLASS_NAMES[name] for small, name in SMALL.items()}
+VOWELS: Literal["japanese-vowels"] = "japanese-vowels"
+CLASS_NAMES[VOWELS] = NAMES
 DATASETS = tuple(CLASS_NAMES)
 
 
@@ -221,16 +227,27 @@ def class_names_of(task: Task) -> tuple[str, ...]:
     return task.class_names if isinstance(task, Classification) else ()
 
 
-def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset:
+@overload
+def load_dataset(  # type: ignore[overload-overlap]
+    name: Literal["japanese-vowels"], data_dir: Path | str | None = None
+) -> SequenceDataset: ...
+
+
+@overload
+def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset: ...
+
+
+def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset | SequenceDataset:
     """A dataset by name, with fixed stratified splits.
 
     mnist and fashion-mnist have 50,000 training and 10,000 validation images of the official
     training set and the official 10,000 test images; digits 1,197 / 300 / 300. mnist-small and
     fashion-mnist-small have 3,000 / 1,000 / 1,000 of the official *test* images, for use without
-    a download; do not compare them with results on the official split.
+    a download; do not compare them with results on the official split. japanese-vowels has 216 / 54
+    sequences of the official 270, and the official 370 to test.
 
     Args:
-        name: digits, mnist, fashion-mnist, mnist-small or fashion-mnist-small.
+        name: digits, mnist, fashion-mnist, mnist-small, fashion-mnist-small or japanese-vowels.
         data_dir: Folder with the idx files; by default ENTRAIN_DATA, the cache or a download.
 
     Examples:
@@ -240,6 +257,8 @@ def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset:
     """
     if name not in CLASS_NAMES:
         raise unknown_name("dataset", name, CLASS_NAMES)
+    if name == VOWELS:
+        return _japanese_vowels()
     task = Classification(CLASS_NAMES[name])
     source = None
     if data_dir is not None:
@@ -259,6 +278,17 @@ def load_dataset(name: str, data_dir: Path | str | None = None) -> ImageDataset:
         test = load_test_split(name, data_dir)
     own_norm = name.startswith("fashion")
     return ImageDataset(name, train, validation, test, (28, 28), 255.0, task, own_norm, source)
+
+
+def _japanese_vowels() -> SequenceDataset:
+    """The sequences of nine speakers, the official test sequences to test."""
+    from entrain.data.sequences import SequenceDataset
+
+    sequences, labels, count = read_japanese_vowels()
+    rest, test = Split(sequences[:count], labels[:count]), Split(sequences[count:], labels[count:])
+    train, validation = stratified_split(rest, 54)
+    task = Classification(NAMES, window=0.5)
+    return SequenceDataset(VOWELS, train, validation, test, task, CHANNELS)
 
 
 def load_test_split(name: str, data_dir: Path | str | None = None) -> Split:

@@ -32,6 +32,11 @@ def own_source(
             raise InputError(f"{data} has classes; task {kind!r} belongs to your own data")
         if label is not None:
             raise InputError(f"label belongs to your own tables, not to {data}")
+        if frames != FRAMES:
+            raise InputError(
+                f"frames belongs to your own sequences, not to {data}; for others train on "
+                f"dataclasses.replace(entrain.load_dataset({data!r}), frames={frames})"
+            )
         return None
     path = Path(data).expanduser()
     if not path.exists():

@@ -6,8 +6,9 @@ Sequences (n, T, D) are T frames of D channels; those that are shorter have NaN 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ import torch
 from torch import Tensor
 
 from entrain.data.features import NORM, FeatureScaling
+from entrain.data.log_mel import LogMel
+from entrain.data.sounds import read_sound
 from entrain.utils.errors import InputError, positive_int
 from entrain.utils.summary import Summary
 
@@ -31,6 +34,7 @@ class SequenceScaling(Summary):
     Args:
         channels: Scaling of a frame.
         frames: F.
+        sound: Makes the frames of sounds; None if the sequences are no sounds.
 
     Examples:
         >>> waves = np.sin(np.arange(40.0)).reshape(2, 10, 2)
@@ -40,11 +44,14 @@ class SequenceScaling(Summary):
 
     channels: FeatureScaling
     frames: int
+    sound: LogMel | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.channels, FeatureScaling):
             raise InputError(f"channels must be a FeatureScaling, got {self.channels!r}")
         positive_int("frames", self.frames)
+        if self.sound is not None and self.sound.bands != self.inputs:
+            raise InputError(f"{self.sound.bands} bands of sound for {self.inputs} channels")
 
     def facts(self) -> dict[str, str]:
         """See `Summary`."""
@@ -61,16 +68,19 @@ class SequenceScaling(Summary):
         return self.frames, self.inputs
 
     @classmethod
-    def fit(cls, train: np.ndarray, frames: int, norm: float = NORM) -> SequenceScaling:
+    def fit(
+        cls, train: np.ndarray, frames: int, norm: float = NORM, sound: LogMel | None = None
+    ) -> SequenceScaling:
         """The scaling of training sequences.
 
         Args:
             train: Training sequences (n, T, D).
             frames: F.
             norm: Mean length of the input of a frame.
+            sound: Made the frames, of sounds.
         """
         rows = checked_sequences(train)
-        return cls(FeatureScaling.fit(rows[~np.isnan(rows[..., 0])], norm), frames)
+        return cls(FeatureScaling.fit(rows[~np.isnan(rows[..., 0])], norm), frames, sound)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> SequenceScaling:
@@ -79,9 +89,14 @@ class SequenceScaling(Summary):
         Args:
             values: `dataclasses.asdict` of a scaling.
         """
-        if set(values) != {"channels", "frames"}:
+        if set(values) - {"sound"} != {"channels", "frames"}:
             raise InputError(f"a sequence scaling holds channels and frames, got {sorted(values)}")
-        return cls(FeatureScaling.from_json(values["channels"]), values["frames"])
+        sound = values.get("sound")
+        return cls(
+            FeatureScaling.from_json(values["channels"]),
+            values["frames"],
+            None if sound is None else LogMel.from_json(sound),
+        )
 
     def __call__(self, sequences: np.ndarray, *, unseen: bool = True) -> Tensor:
         """Inputs (n, F, D), float32; `unseen` makes no difference.
@@ -97,6 +112,16 @@ class SequenceScaling(Summary):
         scaled = np.zeros(flat.shape, dtype=np.float32)
         scaled[present] = self.channels(flat[present]).numpy()
         return torch.from_numpy(resample(scaled.reshape(rows.shape), lengths(rows), self.frames))
+
+    def read_sounds(self, paths: Iterable[Path | str]) -> np.ndarray:
+        """Sequences (n, T, D) of sounds, frames as of those in training.
+
+        Args:
+            paths: WAV files of any rate.
+        """
+        if self.sound is None:
+            raise InputError("the model was not trained on sounds; give sequences of numbers")
+        return pad([self.sound(*read_sound(path)) for path in paths])
 
     def check(self, sequences: np.ndarray) -> None:
         """Raise the `InputError` that a call would raise.

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from entrain.data.datasets import Split, check_parts, class_names_of
+from entrain.data.log_mel import LogMel
 from entrain.data.sequence_scaling import SequenceScaling, lengths
 from entrain.tasks import Task
 from entrain.utils.errors import positive_int
@@ -26,6 +27,7 @@ class SequenceDataset(Summary):
         channel_names: Names of the D channels.
         frames: Frames F to which each sequence is interpolated.
         notes: Remarks of the reader.
+        sound: Made the frames of sounds; None if the sequences are no sounds.
         source: Where it was read, such as {"path": "flowers.csv", "label": "species"}, so that a
             run folder can read it again; None for arrays.
     """
@@ -38,6 +40,7 @@ class SequenceDataset(Summary):
     channel_names: tuple[str, ...]
     frames: int = 32
     notes: tuple[str, ...] = ()
+    sound: LogMel | None = None
     source: dict[str, Any] | None = field(default=None, compare=False)
 
     def facts(self) -> dict[str, str]:
@@ -70,4 +73,4 @@ class SequenceDataset(Summary):
     @cached_property
     def preprocessing(self) -> SequenceScaling:
         """Scaling by the constants of the training sequences."""
-        return SequenceScaling.fit(self.train.features, self.frames)
+        return SequenceScaling.fit(self.train.features, self.frames, sound=self.sound)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -37,8 +38,8 @@ from entrain.tasks import Classification, Task
 from entrain.utils.errors import InputError, seed_number
 from entrain.utils.summary import Summary
 
-Batch = np.ndarray | Sequence[np.ndarray]
-"""Raw pixels, rows or sequences; sequences of different lengths as a list."""
+Batch = np.ndarray | Sequence[np.ndarray] | Sequence[str | Path] | str | Path
+"""Raw pixels, rows or sequences; sequences of different lengths, and WAV files, as a list."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -214,7 +215,8 @@ class Model(Summary):
 
         Args:
             pixels: Raw pixels (n, D), (n, rows, columns) or one image; rows of features; or
-                sequences (n, T, D), or a list of arrays (T_i, D).
+                sequences (n, T, D), or a list of arrays (T_i, D); of a model that was trained on
+                sounds also the paths of WAV files.
             unseen: False for training and validation images. Fashion-MNIST scales unseen images
                 to another norm.
         """
@@ -229,8 +231,13 @@ class Model(Summary):
             if missing:
                 raise InputError(f"no column {missing[0]!r}, which the model was trained with")
             values = values[names]
-        if isinstance(self.preprocessing, SequenceScaling) and isinstance(values, list | tuple):
-            return pad(values)
+        if isinstance(self.preprocessing, SequenceScaling):
+            if isinstance(values, str | os.PathLike):
+                values = [values]
+            if isinstance(values, list) and any(isinstance(v, str | os.PathLike) for v in values):
+                return self.preprocessing.read_sounds(values)
+            if isinstance(values, list | tuple):
+                return pad(values)
         return as_array(values)
 
     def scores(self, pixels: Batch) -> Tensor:

@@ -111,7 +111,7 @@ def load_test_examples(
         data_dir: Folder with the idx files of MNIST or Fashion-MNIST.
         read: Reads your own data in place of `entrain.data.selection.read_source`.
     """
-    from entrain.data import CLASS_NAMES, DATASETS, load_test_split
+    from entrain.data import CLASS_NAMES, DATASETS, SequenceScaling, load_test_split
     from entrain.data.selection import IMAGE_SIZE, own_source, read_source
     from entrain.tasks import Classification
 
@@ -134,7 +134,9 @@ def load_test_examples(
             f"the model was trained on data of your own ({name}): name the file or folder"
         )
     else:
-        own = own_source(dataset or name, label, image_size or IMAGE_SIZE)
+        in_time = isinstance(trained.preprocessing, SequenceScaling) and name not in DATASETS
+        task = "sequence" if in_time else None
+        own = own_source(dataset or name, label, image_size or IMAGE_SIZE, task)
         if own and recorded and own["path"] == recorded["path"]:
             own = recorded | changes
     if own is None:
@@ -149,6 +151,7 @@ def load_test_examples(
                 "may have been trained on; name the file or folder to use it all the same"
             )
         check_task(name, data.task, trained)
+        _check_sounds(str(own["path"]), data, trained)
         name, split = data.name, data.test
     width = split.features.shape[-1]
     if width != trained.network.inputs:
@@ -160,6 +163,17 @@ def load_test_examples(
     if name != trained.dataset:
         _warn_other_dataset(name, trained.dataset)
     return name, split
+
+
+def _check_sounds(path: str, data: Dataset, model: Model) -> None:
+    """Refuse sounds whose frames are not those of the training."""
+    theirs, ours = (getattr(x, "sound", None) for x in (data.preprocessing, model.preprocessing))
+    if theirs is not None and theirs != ours:
+        raise InputError(
+            f"{path}: its sounds were read at {theirs.rate:,} Hz, the model's at "
+            f"{'none' if ours is None else format(ours.rate, ',')}; resample them, or use entrain "
+            "predict, which does"
+        )
 
 
 def check_task(name: str, task: Task, model: Model) -> None:

@@ -53,5 +53,6 @@ def _is_plain(training: DirectTraining) -> bool:
         and len(training.graph) <= SMALLEST
         and (protocol.chips is None or protocol.chips.hardware.is_identity)
         and (not protocol.distillation or bool(protocol.temperature))  # else other targets
+        and protocol.input_distortions.is_identity
         and not protocol.frozen
     )

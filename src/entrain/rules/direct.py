@@ -28,7 +28,7 @@ class Direct(GradientRule):
         weight_decay, gain, smoothing, warm_up, clip, averaging: See `GradientRule`.
         coarse_steps, fine_epochs, initial_couplings, initial_weights: See `GradientRule`.
         augmentation, unaugmented_epochs, class_weights, chips, frozen: See `GradientRule`.
-        validation_interval, patience: See `GradientRule`.
+        validation_interval, patience, input_noise, time_shift, time_stretch: See `GradientRule`.
         distillation: Share of a teacher in the loss, from 0 to 1.
         temperature: T: the loss of the teacher is the cross-entropy with softmax(logits / T) of
             its logits, for distorted images too; 0 takes the squared distance of cos theta_out

@@ -53,7 +53,7 @@ class EquilibriumPropagation(GradientRule):
         weight_decay, gain, smoothing, warm_up, clip, averaging: See `GradientRule`.
         coarse_steps, fine_epochs, initial_couplings, initial_weights: See `GradientRule`.
         augmentation, unaugmented_epochs, class_weights, chips, frozen: See `GradientRule`.
-        validation_interval, patience: See `GradientRule`.
+        validation_interval, patience, input_noise, time_shift, time_stretch: See `GradientRule`.
         nudging: The cost C: the "cross-entropy" of softmax(gain cos theta), or half the "squared"
             distance of cos theta from 1 for the class and -1 for the others; of numbers the loss of
             `Regression` in either case. "clamped" is coupled learning (Stern et al. 2021): outputs

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
-from entrain.data import Dataset
+from entrain.data import Dataset, SequenceDataset
 from entrain.physics import NetworkSpec
 from entrain.physics.network_spec import TRAINED
 from entrain.rules.augmentation import Augmentation
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.class_weights import check_class_weights
 from entrain.rules.gradient_training import HIDDEN_COUPLINGS, GradientTraining
+from entrain.rules.input_distortions import InputDistortions
 from entrain.rules.interface import (
     Assignment,
     PerRun,
@@ -25,6 +26,7 @@ from entrain.rules.interface import (
 from entrain.utils.errors import InputError, check_ranges, one_of, store_plain_numbers, unknown_name
 
 GradientStart = Literal["random", "zero", "PATH", "TWO-STAGE-END", "GIVEN"]
+_IN_TIME = ("time_shift", "time_stretch")
 _REMOVED = ("distillation", "second_order_steps")  # off in files of rules that had them
 
 
@@ -65,6 +67,10 @@ class GradientRule(Rule):
         validation_interval: Epochs from one validation to the next; 0 validates after each.
         patience: The training ends when neither accuracy nor cross-entropy of the validation have
             become better for so many epochs; 0 trains for all epochs.
+        input_noise: Standard deviation of noise on the inputs of a step, over their root mean
+            square.
+        time_shift: Most that sequences are moved in time, over their length.
+        time_stretch: Most that sequences are slowed down or sped up, as a share.
     """
 
     name: str
@@ -90,6 +96,9 @@ class GradientRule(Rule):
     frozen: tuple[str, ...] = ()
     validation_interval: int = 0
     patience: int = 0
+    input_noise: float = 0.0
+    time_shift: float = 0.0
+    time_stretch: float = 0.0
 
     def __post_init__(self) -> None:
         store_plain_numbers(self)
@@ -98,8 +107,8 @@ class GradientRule(Rule):
             self,
             whole=("epochs", "batch_size", "coarse_steps"),
             positive=("input_rate", "coupling_rate", "gain", "clip"),
-            non_negative=("weight_decay", "initial_couplings", "initial_weights"),
-            shares=("smoothing", "warm_up", "averaging"),
+            non_negative=("weight_decay", "initial_couplings", "initial_weights", "input_noise"),
+            shares=("smoothing", "warm_up", "averaging", *_IN_TIME),
         )
         for name in ("fine_epochs", "unaugmented_epochs", "validation_interval", "patience"):
             check_count(name, getattr(self, name))
@@ -134,6 +143,11 @@ class GradientRule(Rule):
         known = {name: value for name, value in values.items() if name not in off}
         return super().from_settings(known | {"augmentation": Augmentation(**distortions)})
 
+    @property
+    def input_distortions(self) -> InputDistortions:
+        """The distortions of the inputs of a step."""
+        return InputDistortions(self.input_noise, self.time_shift, self.time_stretch)
+
     def gain_of(self, run: int) -> float:
         values = values_per_run(self.gain)
         return values[run if len(values) > 1 else 0]
@@ -161,6 +175,9 @@ class GradientRule(Rule):
             raise InputError(
                 f"class_weights are of classes, but the data have {data.task.description}"
             )
+        for name in _IN_TIME:
+            if getattr(self, name) and not isinstance(data, SequenceDataset):
+                raise InputError(f"{name} is of sequences, but {data.name} has constant inputs")
 
     def training(self, assignment: Assignment) -> GradientTraining:
         return self.training_class(self, **self._arguments(assignment))

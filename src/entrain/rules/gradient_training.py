@@ -201,6 +201,7 @@ class GradientTraining(ABC):
         if batch not in self._draws_by_batch:
             draws = self._draws_by_batch[batch] = FreshDraws(len(self.runs), self._total)
             self._request_draws(draws, batch)
+            self.protocol.input_distortions.request(draws, (batch, *self.train.input_shape))
         return self._draws_by_batch[batch]
 
     def _request_draws(self, draws: FreshDraws, batch: int) -> None:
@@ -217,6 +218,13 @@ class GradientTraining(ABC):
 
     def _inputs(self, rows: Tensor) -> Tensor:
         """Inputs (R, B, D) of the examples `rows` (R, B), distorted if this epoch distorts."""
+        inputs, distortions = self._clear_inputs(rows), self.protocol.input_distortions
+        if distortions.is_identity:
+            return inputs
+        return distortions(inputs, self._draws(rows.shape[1]))
+
+    def _clear_inputs(self, rows: Tensor) -> Tensor:
+        """Inputs of examples without noise, of images that are distorted if this epoch distorts."""
         train = self.train
         if train.images is None:
             assert train.inputs is not None

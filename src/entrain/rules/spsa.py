@@ -34,7 +34,7 @@ class SimultaneousPerturbation(GradientRule):
         weight_decay, gain, smoothing, warm_up, clip, averaging: See `GradientRule`.
         coarse_steps, fine_epochs, initial_couplings, initial_weights: See `GradientRule`.
         augmentation, unaugmented_epochs, class_weights, chips, frozen: See `GradientRule`.
-        validation_interval, patience: See `GradientRule`.
+        validation_interval, patience, input_noise, time_shift, time_stretch: See `GradientRule`.
         perturbed: "weights" perturbs input weights and biases; "fields" the N fields of every
             sample instead, each with its own signs and loss, from whose gradients those of input
             weights and biases follow.

@@ -41,6 +41,13 @@ class Examples:
         return self.images[0].numel()
 
     @property
+    def input_shape(self) -> tuple[int, ...]:
+        """(D,) of an example, in time (T, D)."""
+        if self.inputs is None:
+            return (self.inputs_per_example,)
+        return tuple(self.inputs.shape[1:])
+
+    @property
     def frames(self) -> int:
         """T of inputs in time, 1 of constant ones."""
         return 1 if self.inputs is None or self.inputs.dim() == 2 else self.inputs.shape[1]

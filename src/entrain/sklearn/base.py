@@ -48,7 +48,7 @@ class KuramotoEstimator(BaseEstimator):  # type: ignore[misc]
         batch_size: int | None = None,
         input_rate: float | None = None,
         coupling_rate: float | None = None,
-        weight_decay: float | None = 2.0,
+        weight_decay: float | None = None,
         validation_fraction: float = 0.1,
         random_state: int | np.random.RandomState | None = None,
         hardware: Hardware | str | Path | None = None,
@@ -103,13 +103,15 @@ class KuramotoEstimator(BaseEstimator):  # type: ignore[misc]
             FeatureDataset(_DATA, learned, held_out, held_out, task, names, scaling=scaling),
             **keywords,
             seed=seed,
+            runs=settings.ensemble,
             progress=EpochLogger(settings.verbose),
         )
         state = trained.states["DIRECT"]
         self.mean_, self.scale_ = np.array(scaling.mean), np.array(scaling.sd)
         self.factor_, self.hardware_ = scaling.factor, settings.hardware
         self.chip_: Chip | None = None
-        self.network_: KuramotoNetwork = trained.model.network
+        self.networks_ = [model.network for model in trained.models["DIRECT"]]
+        self.network_: KuramotoNetwork = self.networks_[0]
         self.n_iter_ = state.epoch
         self.best_epoch_ = int(state.best_epoch[0])
         self.loss_curve_ = [losses[0] for losses in state.history["loss"]]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+import copy
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from entrain.data.own.examples import LEAST_ROWS
+from entrain.hardware import Hardware
 from entrain.models.model import Model
 from entrain.sklearn.base import KuramotoEstimator
 from entrain.sklearn.settings import Settings
@@ -42,7 +45,9 @@ class KuramotoRegressor(RegressorMixin, KuramotoEstimator):  # type: ignore[misc
             falls to zero.
         coupling_rate: Learning rate of J and c, likewise; None for 0.03.
         weight_decay: Decoupled decay of W: a step multiplies W by 1 - rate * weight_decay; None for
-            2, or 10 with `hardware`.
+            0.05, or 10 with `hardware`.
+        ensemble: Networks trained side by side from different first weights, whose mean is the
+            prediction.
         validation_fraction: Share of the data whose error selects the epoch. The training data do
             so if it is 0 or if there are fewer than 10 examples.
         random_state: Seed or RandomState of the split, the first weights and the order of examples.
@@ -53,7 +58,9 @@ class KuramotoRegressor(RegressorMixin, KuramotoEstimator):  # type: ignore[misc
         verbose: 1 for at most one line per second on standard error, 2 for a line per epoch.
 
     Attributes:
-        network_: The trained `KuramotoNetwork`, which takes u (n, n_features).
+        network_: The first trained `KuramotoNetwork`, which takes u (n, n_features).
+        networks_: All of them, one for each of the ensemble.
+        validation_error_: Root mean squared error (O,) of the prediction on the validation data.
         task_: Centre and scale of each target, an `entrain.tasks.Regression`.
         mean_: Mean of each feature (n_features,).
         scale_: Standard deviation of each feature (n_features,), 1 for a constant one.
@@ -77,6 +84,41 @@ class KuramotoRegressor(RegressorMixin, KuramotoEstimator):  # type: ignore[misc
     """
 
     _checks_of_targets: ClassVar[dict[str, bool]] = {"multi_output": True, "y_numeric": True}
+
+    def __init__(
+        self,
+        hidden: int = 64,
+        *,
+        observation_time: float | None = None,
+        steps: int | None = None,
+        epochs: int | None = None,
+        batch_size: int | None = None,
+        input_rate: float | None = None,
+        coupling_rate: float | None = None,
+        weight_decay: float | None = None,
+        ensemble: int = 1,
+        validation_fraction: float = 0.1,
+        random_state: int | np.random.RandomState | None = None,
+        hardware: Hardware | str | Path | None = None,
+        device: str = "auto",
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            hidden,
+            observation_time=observation_time,
+            steps=steps,
+            epochs=epochs,
+            batch_size=batch_size,
+            input_rate=input_rate,
+            coupling_rate=coupling_rate,
+            weight_decay=weight_decay,
+            validation_fraction=validation_fraction,
+            random_state=random_state,
+            hardware=hardware,
+            device=device,
+            verbose=verbose,
+        )
+        self.ensemble = ensemble
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train this regressor.
@@ -104,21 +146,59 @@ class KuramotoRegressor(RegressorMixin, KuramotoEstimator):  # type: ignore[misc
             int(random.randint(2**31 - 1)),
         )
         self.validation_score_ = trained.states["DIRECT"].selected("nrmse", 0)
+        error = self._members(data[held_out]).mean(axis=0) - values[held_out]
+        self.validation_error_ = np.sqrt(np.square(error).mean(axis=0))
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Predicted numbers (n,), or (n, O) of several.
+    @overload
+    def predict(self, X: ArrayLike, return_std: Literal[False] = ...) -> NDArray[np.float64]: ...
+
+    @overload
+    def predict(
+        self, X: ArrayLike, return_std: Literal[True]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+    def predict(
+        self, X: ArrayLike, return_std: bool = False
+    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+        r"""Predicted numbers (n,), or (n, O) of several; on request with their errors.
+
+        The error is that of the ensemble's mean,
+
+            sqrt( variance of the networks' predictions + validation_error_^2 ):
+
+        the networks disagree where there were few rows, and the second term has the noise of y.
+        With one network it is the validation error of every row.
 
         Args:
             X: Rows (n, n_features).
+            return_std: True for predictions and their standard deviations, in the units of y.
         """
-        activations = self._scores(X)  # first, as an unfitted regressor has no scale
-        values = np.array(self.task_.centre) + np.array(self.task_.scale) * activations
+        members = self._members(X)
+        mean = members.mean(axis=0)
+        if not return_std:
+            return self._as_given(mean)
+        error = np.sqrt(members.var(axis=0) + np.square(self.validation_error_))
+        return self._as_given(mean), self._as_given(error)
+
+    def _members(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Predictions (members, n, O) of all networks."""
+        check_is_fitted(self)
+        activations = []
+        for network in self.networks_:
+            member = copy.copy(self)
+            member.network_ = network
+            activations.append(member._scores(X))
+        cosines = np.stack(activations)
+        return np.asarray(np.array(self.task_.centre) + np.array(self.task_.scale) * cosines)
+
+    def _as_given(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values (n, O) in the shape of y."""
         result: NDArray[np.float64] = values[:, 0] if self._is_single else values
         return result
 
     def to_model(self, dataset: str = "data") -> Model:
-        """The trained network as an `entrain.Model` for rows of X.
+        """The first network as an `entrain.Model` for rows of X.
 
         Args:
             dataset: Name of the data in the model.

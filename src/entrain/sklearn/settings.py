@@ -42,6 +42,7 @@ class Settings:
     device: str
     verbose: int
     gain: float | None = None  # of a softmax; a regressor has none
+    ensemble: int = 1
 
     @classmethod
     def of(cls, estimator: Any) -> Self:
@@ -53,7 +54,7 @@ class Settings:
         for entry in fields(cls):
             name, kind = entry.name, str(entry.type)
             value = values.get(name)
-            if value is None and kind.endswith("| None"):
+            if name not in values or (value is None and kind.endswith("| None")):
                 continue
             if kind.startswith("float"):
                 values[name] = number(name, value, **_BOUNDS.get(name, {}))

@@ -11,11 +11,13 @@ from entrain.data import DATASETS, Dataset, SequenceDataset
 from entrain.hardware import Hardware, find
 from entrain.models.model import read_model
 from entrain.physics import Dynamics, NetworkSpec
-from entrain.rules import GradientRule, Rule, Solver, TeacherSpec, TwoStage, protocol_named
+from entrain.rules import Direct, GradientRule, Rule, Solver, TeacherSpec, TwoStage, protocol_named
 from entrain.rules.chip_training import ChipTraining
 from entrain.rules.class_weights import check_class_count, class_weights_of
 from entrain.rules.convolutional_teacher import ConvolutionalTeacher
 from entrain.rules.external_teacher import ExternalTeacher
+from entrain.rules.regression_settings import regression_set
+from entrain.rules.sequence_settings import OBSERVATION_TIME, STEPS_OF_A_FRAME, sequence_set
 from entrain.training.network_choice import Network, network_of
 from entrain.training.recipe import Recipe, dynamics_of, protocols_of
 from entrain.training.retrain import retraining
@@ -96,8 +98,9 @@ class Options:
         labels."""
         if isinstance(self.network, Path):
             return self._retraining(self.network, data)
-        external = self.external
-        taught = data.name in DATASETS and self.hardware is None and external is None
+        external, are_sequences = self.external, isinstance(data, SequenceDataset)
+        is_ideal = self.hardware is None and external is None
+        taught = data.name in DATASETS and is_ideal and not are_sequences
         default = ("TWO-STAGE-END",) if taught else ("DIRECT",)
         network = self.network if isinstance(self.network, NetworkSpec) else None
         recipe = Recipe.for_dataset(
@@ -108,9 +111,10 @@ class Options:
             batch_size=self._setting("batch_size") if self.epochs is None else None,
             runs=self.runs,
             seed=self.seed,
-            dynamics=self._dynamics(self.chosen(default)) or self._dynamics_of(data),
+            dynamics=self._dynamics(self.chosen(default), data) or self._dynamics_of(data),
             **_not_none(teacher=None if external else self.teacher, network=network),
         )
+        recipe = self._for_task(recipe, default, data)
         recipe = self._adjusted(recipe, self.chosen(default), data)
         recipe = recipe if external is None else with_teacher(recipe, external)
         recipe = self._with_fields(recipe)
@@ -121,6 +125,23 @@ class Options:
             if isinstance(rule, GradientRule):
                 check_class_count(rule.class_weights, outputs)
         return recipe
+
+    def _for_task(self, recipe: Recipe, default: Sequence[str], data: Dataset) -> Recipe:
+        """The recipe whose protocols that are named have the settings of sequences or numbers."""
+        names = set(protocols_of(default if self.protocol is None else self.protocol))
+        examples, has_classes = len(data.train), data.task.has_classes
+
+        def tuned(rule: Rule) -> Rule:
+            if not isinstance(rule, GradientRule) or rule.name not in names:
+                return rule
+            if not isinstance(data, SequenceDataset):
+                fields = {} if has_classes else regression_set(examples, rule.batch_size)
+                return replace(rule, **fields)
+            if isinstance(rule, Direct):
+                return replace(rule, **sequence_set(examples, has_classes))
+            return rule
+
+        return replace(recipe, protocols=tuple(map(tuned, recipe.protocols)))
 
     def _retraining(self, path: Path, data: Dataset) -> Recipe:
         """The recipe for the chip of a calibrated model."""
@@ -222,23 +243,22 @@ class Options:
             kinds.remove("path")
         return {k: self.epochs if k in kinds else None for k in ("path", "endpoint", "direct")}
 
-    def _dynamics(self, chosen: list[Rule]) -> Dynamics | None:
+    def _dynamics(self, chosen: list[Rule], data: Dataset) -> Dynamics | None:
         """The dynamics of the protocols or of the network, with the settings; else None."""
         names = ("observation_time", "steps")
         changes = _not_none(**{name: self._setting(name) for name in names})
         if not changes:
             return None
         given = self.network.dynamics if isinstance(self.network, NetworkSpec) else None
-        return replace(given or dynamics_of(chosen) or Dynamics(), **changes)
+        usual = given or dynamics_of(chosen) or self._dynamics_of(data) or Dynamics()
+        return replace(usual, **changes)
 
     def _dynamics_of(self, data: Dataset) -> Dynamics | None:
         """Dynamics for sequences, whose frames are held for a number of steps; else None."""
         if isinstance(self.network, NetworkSpec) or not isinstance(data, SequenceDataset):
             return None
-        return Dynamics(steps=_STEPS_OF_A_FRAME * data.frames)
-
-
-_STEPS_OF_A_FRAME = 4
+        steps = STEPS_OF_A_FRAME * data.frames
+        return Dynamics(observation_time=OBSERVATION_TIME, steps=steps)
 
 
 def _kind(rule: Rule) -> str:

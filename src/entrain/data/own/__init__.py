@@ -1,4 +1,4 @@
-"""A user's own data: arrays (.npz), a table (.csv, .tsv) or a folder of pictures per class."""
+"""A user's own data: arrays (.npz), a table, sequences (.ts), or folders of pictures or sounds."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from entrain.data.own.arrays import from_npz
 from entrain.data.own.examples import Dataset
 from entrain.data.own.folders import from_folder
 from entrain.data.own.memory import from_memory, is_array_like
+from entrain.data.own.sounds import from_sounds, holds_sounds
 from entrain.data.own.tables import from_table, is_table
 from entrain.data.own.targets import FRAMES, check_kind
+from entrain.data.own.ts_files import from_ts, is_ts
 from entrain.utils.errors import InputError, positive_int, seed_number
 
 
@@ -43,7 +45,10 @@ def load_own(
       y_test are optional.
     - `.csv`, `.tsv`, `.csv.gz`: a header line, a label column, and numbers in all other columns;
       UTF-8, or UTF-16 with its mark.
-    - a folder with a folder of pictures for each class.
+    - `.ts`, `.ts.gz`: sequences as text, as of the UEA archive; the test examples of NAME_TRAIN.ts
+      are those of NAME_TEST.ts beside it, if there is one.
+    - a folder with a folder of pictures, or of WAV files, for each class; or a folder of WAV files
+      LABEL_*.wav.
 
     Without validation or test examples, 15 % of each class are set aside for either, at least one.
 
@@ -119,15 +124,19 @@ def _read(
         raise InputError(
             f"label ({label!r}) names a column, for .csv and .tsv files only; leave it out"
         )
+    if is_folder and kind in (None, "classification", "sequence") and holds_sounds(path):
+        return from_sounds(path, frames, seed, on_progress)
     if is_folder:
         if kind not in (None, "classification"):
             raise InputError(f"folders hold pictures of classes; task {kind!r} needs numbers")
         return from_folder(path, image_size, seed, on_progress)
     if suffix == ".npz":
         return from_npz(path, seed, kind, frames)
+    if is_ts(path):
+        return from_ts(path, seed, kind, frames)
     raise InputError(
-        f"the name ends in {suffix!r}; expected .npz, .csv, .tsv or a folder with a "
-        "folder of pictures for each class; tables may be compressed, .csv.gz"
+        f"the name ends in {suffix!r}; expected .npz, .csv, .tsv, .ts or a folder with a "
+        "folder of pictures or WAV files for each class; tables may be compressed, .csv.gz"
     )
 
 

@@ -24,7 +24,7 @@ def from_folder(
 ) -> ImageDataset:
     """The pictures of the class folders in `path`, scaled to one size."""
     side = positive_int("image_size", image_size)
-    files = _pictures(path)
+    files = class_files(path, SUFFIXES, "pictures")
     check_size(len(files), side * side, 1)
     names, codes = classes_of([file.parent.name.strip() for file in files], "folders", 3)
     pixels = np.empty((len(files), side * side), dtype=np.uint8)
@@ -41,16 +41,22 @@ def from_folder(
     return ImageDataset(safe_name(path), *splits, (side, side), 255.0, Classification(names))
 
 
-def _pictures(path: Path) -> list[Path]:
-    """The files of all class folders, sorted."""
+def class_files(path: Path, suffixes: tuple[str, ...], what: str) -> list[Path]:
+    """The files of all class folders, sorted.
+
+    Args:
+        path: The folder of the class folders.
+        suffixes: Suffixes of the files, in lower case.
+        what: The files in words, for errors.
+    """
     root = path.resolve()
-    entries = _visible(path)
+    entries = visible(path)
     folders = [entry for entry in entries if entry.is_dir()]
-    loose = [e for e in entries if e.suffix.lower() in SUFFIXES and e not in folders]
+    loose = [e for e in entries if e.suffix.lower() in suffixes and e not in folders]
     if loose or len(folders) < 2:
-        what = f"{loose[0].name} beside" if loose else f"{len(folders)}"
+        number = f"{loose[0].name} beside" if loose else f"{len(folders)}"
         raise InputError(
-            f"{what} class folders; expected at least two folders of pictures, each named after "
+            f"{number} class folders; expected at least two folders of {what}, each named after "
             "its class"
         )
     names = [folder.name.strip() for folder in folders]
@@ -62,22 +68,22 @@ def _pictures(path: Path) -> list[Path]:
         )
     files = []
     for folder in folders:
-        _check_link(folder, root)
-        inside = _visible(folder)
+        check_link(folder, root)
+        inside = visible(folder)
         if not inside:
-            raise InputError(f"{folder}: no pictures; put some in or remove the folder")
+            raise InputError(f"{folder}: no {what}; put some in or remove the folder")
         for file in inside:
-            _check_link(file, root)
+            check_link(file, root)
             if file.is_dir():
                 raise InputError(
-                    f"{file}: a folder within a class folder; expected pictures only. If {path} "
+                    f"{file}: a folder within a class folder; expected {what} only. If {path} "
                     "holds sets of class folders, name one of them"
                 )
             files.append(file)
     return files
 
 
-def _visible(folder: Path) -> list[Path]:
+def visible(folder: Path) -> list[Path]:
     """Sorted entries without hidden files and those of file managers."""
     return sorted(
         entry
@@ -86,7 +92,7 @@ def _visible(folder: Path) -> list[Path]:
     )
 
 
-def _check_link(entry: Path, root: Path) -> None:
+def check_link(entry: Path, root: Path) -> None:
     """Refuse links that lead nowhere or out of the folder."""
     inside = not entry.is_symlink()
     with suppress(OSError, RuntimeError):  # a loop, or no target

@@ -18,7 +18,7 @@ from entrain.models.model import Model
 from entrain.physics import Parameters
 from entrain.rules.interface import generators
 from entrain.rules.training_data import TrainingData
-from entrain.training import Stage, TrainingState, best_run, train_stage, run_training
+from entrain.training import Stage, TrainingState, best_run, run_training, train_stage
 from entrain.utils.hashing import sha256, sha256_of_json, tensor_bytes
 
 OnProgress = Callable[[str, float], None]
