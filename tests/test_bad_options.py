@@ -17,7 +17,10 @@ from entrain.cli.console import with_exit_codes
     ("name", "message"),
     [
         ("minst", "unknown dataset 'minst'; did you mean 'mnist'?"),
-        ("fashion", "choose from digits, fashion-mnist, fashion-mnist-small, mnist, mnist-small"),
+        (
+            "fashion",
+            "choose from digits, fashion-mnist, fashion-mnist-small, japanese-vowels, mnist",
+        ),
         ("[b]", "unknown dataset '[b]'"),
     ],
 )

@@ -227,7 +227,7 @@ def test_onnx_without_its_packages_names_the_extra(
     tiny_run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(InputError, match=r"pip install 'entrain-oscillators\[onnx\]'"):
+    with pytest.raises(InputError, match=r"pip install '\.\[onnx\]' adds it"):
         files_of(trained(tiny_run), Onnx())
 
 

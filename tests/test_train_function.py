@@ -220,7 +220,7 @@ def test_keywords_and_defaults_are_those_of_the_command() -> None:
     parameters = inspect.signature(entrain.train).parameters
     own = {"resume", "settings_file", "json", "label", "image_size", "frames", "data_dir"}
     assert set(options) - set(parameters) == own
-    assert set(parameters) - set(options) == {"y", "teacher", "progress", "unknown"}
+    assert set(parameters) - set(options) == {"y", "progress", "unknown"}
     for name in set(options) & set(parameters):
         assert options[name] == parameters[name].default, name
     for name, each in inspect.signature(Options).parameters.items():

@@ -77,8 +77,7 @@ def check_external(rule: Rule, teacher: ExternalTeacher | ConvolutionalTeacher |
         raise InputError(
             f"{rule.name} distorts its images, and a table has probabilities of the undistorted "
             "ones alone: give the module or classifier that made the table, or switch the "
-            f"distortions off with settings={{'{rule.name}.augmentation': {{}}}}, "
-            f"--set {rule.name}.augmentation={{}}"
+            f"distortions off with settings={{'{rule.name}.augmentation': {{}}}}"
         )
 
 
