@@ -379,5 +379,5 @@ def test_without_ray_the_message_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(InputError, match=r"pip install 'entrain-oscillators\[cluster\]'"):
+    with pytest.raises(InputError, match=r"pip install '\.\[cluster\]' adds it"):
         RayExecutor(load_dataset).run(queue_in(tmp_path), Log())
