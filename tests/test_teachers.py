@@ -359,7 +359,7 @@ def small_images(folder: Path) -> Path:
 @pytest.mark.slow
 def test_the_command_line_takes_names_and_files(invoke: Invoke, tmp_path: Path) -> None:
     data, folder = small_images(tmp_path), tmp_path / "run"
-    options = ["--epochs", "3", "--hidden", "6"]
+    options = ["--epochs", "3", "--network", "6"]
     result = invoke("train", data, "--teacher", "convolutional", "--out", folder, *options)
     assert result.exit_code == 0, result.stderr
     assert RunFolder.open(folder).recipe.protocols[0].external_teacher == "convolutional"
