@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from entrain.plots.style import not_drawn, save
-from entrain.utils.files import write_atomically
 from entrain_paper.experiments import EXPERIMENTS
 from entrain_paper.figures import FIGURES
 from entrain_paper.figures.deviations import Place, deviations
@@ -17,10 +15,7 @@ from entrain_paper.report.judged import judge
 from entrain_paper.reproduction import ResultsFolder
 from entrain_paper.reproduction.measured import reading
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-DPI = 160
+DPI, COLOURS = 160, 256
 DEVIATIONS = "deviations"
 """The figure of the overview, which needs all results."""
 
@@ -41,7 +36,7 @@ def draw_figures(results: ResultsFolder, *, stale_only: bool = False) -> list[st
             with reading(*figure.needs):
                 drawn = figure.draw({n: measured[n]["values"] for n in figure.needs})
             try:
-                _save(drawn, path)
+                save(drawn, path, dpi=DPI, colours=COLOURS)
             except Exception as error:
                 warnings.warn(not_drawn(path, error), RuntimeWarning, stacklevel=2)
                 continue
@@ -65,21 +60,8 @@ def _draw_deviations(results: ResultsFolder, measured: Mapping[str, Any]) -> boo
     if not places:
         return False
     path = results.path / "figures" / f"{DEVIATIONS}.png"
-    _save(deviations(places), path)
+    save(deviations(places), path, dpi=DPI, colours=COLOURS)
     return True
-
-
-def _save(figure: Figure, path: Path) -> None:
-    """Write a figure with a palette of 256 colours, a quarter of the bytes."""
-    from PIL import Image
-
-    save(figure, path, dpi=DPI)
-    content = io.BytesIO()
-    with Image.open(path) as image:
-        method, dither = Image.Quantize.FASTOCTREE, Image.Dither.NONE
-        reduced = image.convert("RGB").quantize(256, method=method, dither=dither)
-    reduced.save(content, "PNG", optimize=True)
-    write_atomically(path, content.getvalue())
 
 
 def _is_newer(path: Path, than: list[Path]) -> bool:

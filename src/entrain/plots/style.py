@@ -74,19 +74,34 @@ def boxes_for_missing_glyphs() -> Iterator[None]:
         yield
 
 
-def save(figure: Figure, path: Path, *, dpi: int = 150) -> Path:
+def save(figure: Figure, path: Path, *, dpi: int = 150, colours: int = 0) -> Path:
     """Write a figure atomically, in the format of the file name.
 
     Args:
         figure: Figure of matplotlib.
         path: File to write.
         dpi: Resolution of a bitmap.
+        colours: Size of the palette of a .png, 256 for a quarter of the bytes; 0 has all colours.
     """
     buffer = io.BytesIO()
     with boxes_for_missing_glyphs():
         figure.savefig(buffer, format=path.suffix.lstrip("."), dpi=dpi, bbox_inches="tight")
+    if colours:
+        buffer = _reduced(buffer, colours)
     write_atomically(path, buffer.getvalue())
     return path
+
+
+def _reduced(buffer: io.BytesIO, colours: int) -> io.BytesIO:
+    """A PNG with a palette."""
+    from PIL import Image
+
+    reduced = io.BytesIO()
+    with Image.open(buffer) as image:
+        method, dither = Image.Quantize.FASTOCTREE, Image.Dither.NONE
+        plain = image.convert("RGB").quantize(colours, method=method, dither=dither)
+    plain.save(reduced, "PNG", optimize=True)
+    return reduced
 
 
 def not_drawn(path: Path, error: Exception) -> str:
