@@ -137,10 +137,10 @@ def test_hybrid_rule_selects_epochs_by_cross_entropy_and_the_start_by_top1() -> 
 def test_shipped_networks_lose_energy_in_every_step(name: str) -> None:
     model = entrain.load(name)
     images = entrain.load_test_split(name.removesuffix("-path").removesuffix("-74"))
-    found = energy_descent.descent(model.network, model.inputs(images.features[:64]))
-    assert found["steps"] == 64 * model.network.dynamics.steps
-    assert found["rising"] == 0
-    assert found["least_descent"] > 0
+    descent = energy_descent.descent(model.network, model.inputs(images.features[:64]))
+    assert descent["steps"] == 64 * model.network.dynamics.steps
+    assert descent["rising"] == 0
+    assert descent["least_descent"] > 0
 
 
 def test_a_step_that_overshoots_is_counted_as_rising() -> None:
@@ -148,8 +148,8 @@ def test_a_step_that_overshoots_is_counted_as_rising() -> None:
     images = entrain.load_test_split("mnist")
     time = model.network.dynamics.observation_time
     model.network.dynamics = Dynamics(1.0, 20 * time, 40)
-    found = energy_descent.descent(model.network, model.inputs(images.features[:16]))
-    assert found["rising"] > 0
-    values = {"rows": [{"dataset": MNIST, "method": "PATH", "runs": [found]}]}
+    descent = energy_descent.descent(model.network, model.inputs(images.features[:16]))
+    assert descent["rising"] > 0
+    values = {"rows": [{"dataset": MNIST, "method": "PATH", "runs": [descent]}]}
     (claim,) = energy_descent.compare(values).claims
     assert not claim.holds

@@ -232,14 +232,14 @@ def test_teachers_of_a_whole_family_judge_its_numbers() -> None:
         "path": {"runs": trained(85.0)},
         "two_stage_end": {"runs": trained(90.0)},
     }
-    found = spread({"teachers-of-widths": {"values": {"rows": [row]}}})
+    scale = spread({"teachers-of-widths": {"values": {"rows": [row]}}})
     numbers = compared("widths")
     assert cell(numbers, MNIST, "16", column="PATH top-1 %").verdict(Spread()) == "no own scale"
-    assert cell(numbers, MNIST, "16", column="PATH top-1 %").verdict(found) == "within our teachers"
+    assert cell(numbers, MNIST, "16", column="PATH top-1 %").verdict(scale) == "within our teachers"
     assert (
-        cell(numbers, MNIST, "16", column="teacher top-1 %").verdict(found) == "within our teachers"
+        cell(numbers, MNIST, "16", column="teacher top-1 %").verdict(scale) == "within our teachers"
     )
-    assert cell(numbers, FASHION, "16", column="PATH top-1 %").verdict(found) == "no own scale"
+    assert cell(numbers, FASHION, "16", column="PATH top-1 %").verdict(scale) == "no own scale"
 
 
 def test_weight_ten_is_judged_by_its_twenty_orders(judged: Judged) -> None:

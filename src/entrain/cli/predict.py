@@ -136,8 +136,8 @@ def _answer(model: Model, items: list[Item]) -> None:
 def _result(model: Model, item: Item) -> dict[str, Any]:
     row = {"image": item.source} if item.row is None else {"row": item.row}
     result: dict[str, Any] = {"source": item.source, **row}
-    if item.given is not None:
-        result["given"] = item.given
+    if item.label is not None:
+        result["given"] = item.label
     if item.error is not None or item.answer is None:
         return result | {"unsure": True, "error": item.error}
     if model.task.has_classes:

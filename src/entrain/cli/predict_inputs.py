@@ -36,7 +36,7 @@ class Item:
     content: bytes | None = None  # of a picture on standard input
     values: np.ndarray | None = None
     error: str | None = None
-    given: str | None = None  # label of its row
+    label: str | None = None  # label of its row
     answer: tuple[Tensor, str | None, Tensor] | None = None  # scores, reject reason, p
 
     def read(self, model: Model, polarity: str) -> None:
@@ -117,15 +117,15 @@ def _sequences(source: str, scaling: SequenceScaling) -> list[Item]:
     x, labels = read_x(path)
     sequences = checked_sequences(x, scaling.inputs)
     return [
-        Item(source, row + 1, values=values, given=labels[row] if labels else None)
+        Item(source, row + 1, values=values, label=labels[row] if labels else None)
         for row, values in enumerate(sequences)
     ]
 
 
 def _item(source: str, number: int, row: Row) -> Item:
     if row.error is None:
-        return Item(source, number, values=row.values, given=row.label)
-    return Item(source, number, error=f"{source}: row {number}: {row.error}", given=row.label)
+        return Item(source, number, values=row.values, label=row.label)
+    return Item(source, number, error=f"{source}: row {number}: {row.error}", label=row.label)
 
 
 def _text(content: bytes) -> str | None:

@@ -147,15 +147,15 @@ def cost_of_solution(
         cycles = Range.exactly(positive_float("cycles_of_unit", cycles_of_unit, most=1e9))
         source = "cycles_of_unit"
     runs = solution.time_to_solution(target)
-    found = find_technology(technology)
+    scaled = find_technology(technology)
     quantity = Quantity(cycles * runs.time_per_run, "cycles", source)
-    found = replace(found, quantities=found.quantities | {"run.cycles": quantity})
+    scaled = replace(scaled, quantities=scaled.quantities | {"run.cycles": quantity})
     hardware = None if solution.chip is None else Hardware.from_json(solution.chip["hardware"])
     size = machine_size(solution.problem, hardware)
     n, readings = size.oscillators, min(solution.annealing.readings, runs.steps)
-    parts = [dacs(found, size.fields, BITS)] if size.fields else []
-    parts += array_parts(found, n, size.couplers, size.coupling_bits, n, readings)
-    return SolutionCost(found, size, runs, system("run", f"one run, {found.name}", parts))
+    parts = [dacs(scaled, size.fields, BITS)] if size.fields else []
+    parts += array_parts(scaled, n, size.couplers, size.coupling_bits, n, readings)
+    return SolutionCost(scaled, size, runs, system("run", f"one run, {scaled.name}", parts))
 
 
 def machine_size(problem: Problem, hardware: Hardware | None = None) -> MachineSize:

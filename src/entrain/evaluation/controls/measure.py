@@ -39,7 +39,7 @@ def controls(
     device: str | torch.device = "auto",
     on_progress: OnProgress | None = None,
 ) -> Controls:
-    """What the oscillators contribute: the training of a model repeated with parts removed.
+    """Contributions of the oscillators: the training of a model repeated with parts removed.
 
     Networks are trained by the recipe of the model, several runs each: unchanged, with couplings or
     inputs frozen at random, without couplings, with one or two Euler steps; beside them a

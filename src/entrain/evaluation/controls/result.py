@@ -87,7 +87,7 @@ class Controls(Summary):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What each part adds to the trained network, with intervals, good or bad."""
+        """Sentences on the gain or loss by each part of the trained network, with intervals."""
         sentences = []
         for name, subject, other in _SENTENCES:
             difference = self.difference(name)
