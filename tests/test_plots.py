@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from matplotlib.figure import Figure
 from PIL import Image
 
 from entrain.calibration import Calibration, Prior
@@ -18,7 +20,7 @@ from entrain.evaluation import ClassReport
 from entrain.export import Verification
 from entrain.hardware import Hardware
 from entrain.models.model import Model
-from entrain.plots import confusion_matrix, save, trajectories, trajectory
+from entrain.plots import confusion_matrix, save, style, trajectories, trajectory
 from entrain.plots.calibration import draw_calibration
 from entrain.plots.chip_yield import draw_yield
 from entrain.plots.circuits import draw_verification
@@ -171,3 +173,15 @@ def test_a_trajectory_has_a_panel_for_each_of_a_few_examples(model: Model) -> No
         trajectory(model, ROWS)
     with pytest.raises(InputError, match="expected 2 labels"):
         trajectory(model, ROWS[:2], ["no"])
+
+
+def test_a_figure_with_a_palette_is_written_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill between two writes would leave the first, newer than the results it shows."""
+    contents: list[bytes] = []
+    monkeypatch.setattr(style, "write_atomically", lambda path, data: contents.append(data))
+    style.save(Figure(), tmp_path / "a.png", colours=16)
+    (content,) = contents
+    with Image.open(io.BytesIO(content)) as image:
+        assert image.mode == "P"
