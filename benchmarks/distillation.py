@@ -10,6 +10,7 @@ validation examples; each network reads the test examples once.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import time
 from dataclasses import dataclass, field
@@ -75,40 +76,43 @@ QUICK = [
 ]
 
 
-def measure(case: Case, device: str, data_dir: str | None) -> dict[str, Any]:
-    """Accuracies of each run by the source of its targets, and their paired difference."""
-    result: dict[str, Any] = {"settings": case.settings(), "epochs": case.epochs}
-    result["device"] = choose_device(device).type
-    for source in (LABELS, TEACHER):
-        start = time.monotonic()
-        trained = entrain.train(
-            entrain.load_dataset(case.dataset, data_dir),
-            protocol="DIRECT",
-            teacher=case.teacher if source == TEACHER else None,
-            network=case.hidden,
-            runs=case.runs,
-            epochs=case.epochs,
-            settings=case.settings(),
-            device=device,
-            progress=True,
-        )
-        runs = trained.results["results"]["DIRECT"]["runs"]
-        models = trained.models["DIRECT"]
-        result[source] = {
-            "test": [run["top1"] for run in runs],
-            "validation": [model.details["validation"]["top1"] for model in models],
-            "seconds": time.monotonic() - start,
-        }
-        if source == TEACHER:
-            history = trained.states[case.teacher.name].history["top1"]
-            result["teacher_validation"] = np.max(history, axis=0).tolist()
-    difference = np.subtract(result[TEACHER]["test"], result[LABELS]["test"])
-    result["difference"] = difference.tolist()
-    for name in (LABELS, TEACHER):
-        summary = summarise(result[name]["test"])
-        result[name] |= {"mean": summary.mean, "sd": summary.sd}
-    bar = BARS.get((case.dataset, case.hidden + 10))
-    return result if bar is None else result | {"bar": bar}
+def measure(case: Case, source: str, device: str, data_dir: str | None, models: Path | None) -> Any:
+    """Accuracies of each run from one source of targets.
+
+    Args:
+        case: The network and its dataset.
+        source: `LABELS` or `TEACHER`.
+        device: Trains and evaluates.
+        data_dir: Folder of the datasets.
+        models: Receives the best network on validation examples.
+    """
+    start = time.monotonic()
+    trained = entrain.train(
+        entrain.load_dataset(case.dataset, data_dir),
+        protocol="DIRECT",
+        teacher=case.teacher if source == TEACHER else None,
+        network=case.hidden,
+        runs=case.runs,
+        epochs=case.epochs,
+        settings=case.settings(),
+        device=device,
+        progress=True,
+    )
+    networks = trained.models["DIRECT"]
+    test = [run["top1"] for run in trained.results["results"]["DIRECT"]["runs"]]
+    validation = [model.details["validation"]["top1"] for model in networks]
+    if models is not None:
+        models.mkdir(parents=True, exist_ok=True)
+        best = networks[int(np.argmax(validation))]
+        best.save(models / f"{case.dataset}-{case.hidden + 10}-{source}.safetensors")
+    summary = summarise(test)
+    result = {"test": test, "validation": validation, "mean": summary.mean, "sd": summary.sd}
+    result |= {"epochs": [model.details["epoch"] for model in networks]}
+    result["seconds"] = time.monotonic() - start
+    if source == TEACHER:
+        history = trained.states[case.teacher.name].history["top1"]
+        result["teacher_validation"] = np.max(history, axis=0).tolist()
+    return result
 
 
 def main() -> None:
@@ -119,15 +123,30 @@ def main() -> None:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--data-dir")
     parser.add_argument("--epochs", type=int, help="of all trainings, to try the script")
+    parser.add_argument("--dataset", help="cases of this dataset only")
+    parser.add_argument("--models", type=Path, help="folder for the best network of each case")
     options = parser.parse_args()
     results = json.loads(options.out.read_text()) if options.out.exists() else {}
-    for case in QUICK if options.quick else FULL:
-        if case.name in results:
+    cases = [
+        case
+        for case in (QUICK if options.quick else FULL)
+        if options.dataset in (None, case.dataset)
+    ]
+    # The bars first.
+    for source, case in itertools.product((TEACHER, LABELS), cases):
+        if source in results.get(case.name, {}):
             continue
         if options.epochs:
             teacher = ConvolutionalTeacher(networks=1, channels=8, epochs=options.epochs)
             case = Case(case.dataset, case.hidden, 2, options.epochs, 20, teacher)
-        results[case.name] = measure(case, options.device, options.data_dir)
+        result = results.setdefault(case.name, {"settings": case.settings()})
+        result |= {"epochs": case.epochs, "device": choose_device(options.device).type}
+        result[source] = measure(case, source, options.device, options.data_dir, options.models)
+        if (bar := BARS.get((case.dataset, case.hidden + 10))) is not None:
+            result["bar"] = bar
+        if LABELS in result and TEACHER in result:
+            difference = np.subtract(result[TEACHER]["test"], result[LABELS]["test"])
+            result["difference"] = difference.tolist()
         options.out.write_text(json.dumps(results, indent=1) + "\n")
 
 
