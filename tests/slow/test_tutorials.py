@@ -155,3 +155,12 @@ def test_the_tutorial_of_ray_runs(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="Ray is not installed")
     (chips,) = printed("tutorials/ray.md", tmp_path)
     assert chips == "4"
+
+
+def test_the_walk_through_the_architecture_runs(tmp_path: Path) -> None:
+    by_hand, gradients, on_chip, files, cut = printed("how-it-works/architecture.md", tmp_path)
+    assert by_hand == "[7, 2] [7, 2]"
+    assert "'input_weights': (1, 64, 784)" in gradients
+    assert on_chip == "[7, 2]"
+    assert "image-0001.cir" in files
+    assert int(cut) >= 60
