@@ -68,11 +68,12 @@ def test_the_readme_example_runs(tmp_path: Path) -> None:
         timeout=240,
     )
     assert done.returncode == 0, done.stderr
-    mnist, shape, accuracy, cut = done.stdout.splitlines()
-    assert int(cut.split()[0]) >= 136
-    assert float(accuracy) > 94
-    assert shape == "torch.Size([201, 5, 74])"
-    assert float(mnist) == pytest.approx(98.97, abs=0.02)
+    digits, on_chips, cuts = done.stdout.splitlines()
+    assert float(digits) > 94
+    assert float(on_chips) == pytest.approx(98.1, abs=0.3)
+    ideal, on_chip = map(int, cuts.split())
+    assert ideal >= 136
+    assert 115 <= on_chip <= ideal
 
 
 def stated(name: str) -> str:
