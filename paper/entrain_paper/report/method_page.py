@@ -29,8 +29,7 @@ _SCALES = """\
 A training has a scale only from draws of the same training: the same dataset, network, learning \
 rate and objective. A family of trainings (the widths, the architectures, the branches at the \
 auxiliary rate) has scales over teachers only if all its members have them: if only some got more \
-teachers, the choice would decide verdicts. So the five teachers that more-teachers has for \
-H = 128 and for four architectures, chosen by their differences from the paper, judge nothing."""
+teachers, the choice would decide verdicts."""
 
 
 def method_page(results: Results, judged: Judged, protocol: Mapping[str, Any]) -> str:

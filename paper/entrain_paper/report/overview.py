@@ -174,25 +174,32 @@ def _failures(results: Results, judged: Judged) -> str:
 
 
 def _differing(judged: Judged) -> str:
-    """The numbers that differ, in a list."""
-    lines = [
-        f"- {label}: paper {printed(cell.paper, cell.form)}, {_ours(cell)} ({_link(name, 'table')})"
-        for name, label, cell in judged.differing()
-        if cell.paper is not None
-    ]
-    names = dict.fromkeys(name for name, _, cell in judged.differing() if cell.paper is not None)
-    reasons = [
-        f"{EXPERIMENTS[name].title}: {judged.comparisons[name].reason}."
-        for name in names
-        if judged.comparisons[name].reason
-    ]
-    parts = ["Numbers that differ:\n\n" + "\n".join(lines)] if lines else []
-    return "\n\n".join([*parts, *([f"Likely reasons. {' '.join(reasons)}"] if reasons else [])])
+    """The numbers that differ, by experiment, with the likely reason; of many, the farthest."""
+    numbers: dict[str, list[tuple[float, str]]] = {}
+    for name, label, cell in judged.differing():
+        if cell.paper is not None:
+            distance = abs(cell.position(judged.spread) or 0.0)
+            text = f"{label} {_ours(cell)} (paper {printed(cell.paper, cell.form)})"
+            numbers.setdefault(name, []).append((distance, text))
+    lines = []
+    for name, differing in numbers.items():
+        many = len(differing) > _SHOWN
+        shown = sorted(differing, reverse=True)[: _SHOWN - 1] if many else differing
+        count = f"{len(differing)} numbers, the farthest " if many else ""
+        why = judged.comparisons[name].reason
+        lines.append(
+            f"- {_link(name, EXPERIMENTS[name].title)}: {count}{'; '.join(t for _, t in shown)}."
+            + (f" Likely reason: {why}." if why else "")
+        )
+    return "Numbers that differ:\n\n" + "\n".join(lines) if lines else ""
+
+
+_SHOWN = 4  # numbers of one experiment on the first page
 
 
 def _ours(cell: Cell) -> str:
     known = cell.ours is not None and math.isfinite(cell.ours)
-    return f"ours {printed(cell.ours, cell.form)}" if known and cell.ours is not None else "ours -"
+    return printed(cell.ours, cell.form) if known and cell.ours is not None else "-"
 
 
 def _failure(name: str, claim: Claim, why: str) -> str:
