@@ -11,7 +11,7 @@ from entrain.evaluation import summarise
 from entrain_paper.experiments import teacher_sweep
 from entrain_paper.experiments.comparison import printed
 from entrain_paper.experiments.recurrence import HIDDEN, TRAINING, TWO_STEPS
-from entrain_paper.report.markdown import Column, Format, Row, metric_sd, percent, plain, table
+from entrain_paper.report.markdown import Column, Format, Row, metric_sd, plain, table
 
 _METRICS = {
     "top1": "top-1 %",
