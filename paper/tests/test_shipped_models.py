@@ -23,6 +23,4 @@ def test_shipped_network_is_the_first_run_of_the_main_tables(name: str, method: 
     assert model.details["epoch"] == first["epoch"]
     for metric in ("top1", "agreement"):  # measured on a GPU, and on a CPU for the card
         assert model.details["test"][metric] == pytest.approx(first[metric], abs=0.05)
-    assert model.details["test"]["endpoint_rmse"] == pytest.approx(
-        first["endpoint_rmse"], abs=1e-4
-    )
+    assert model.details["test"]["endpoint_rmse"] == pytest.approx(first["endpoint_rmse"], abs=1e-4)
