@@ -224,6 +224,11 @@ class Row:
     labels: tuple[str, ...]
     cells: tuple[Cell, ...]
 
+    def __post_init__(self) -> None:
+        for label in self.labels:
+            if not isinstance(label, str):
+                raise TypeError(f"expected a text, got {label!r}")
+
 
 def in_text(label: str, cell: Cell) -> Row:
     """A number that the paper prints in its text."""

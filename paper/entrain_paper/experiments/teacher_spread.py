@@ -17,7 +17,6 @@ from entrain_paper.experiments.setting import AUXILIARY_RATE, FASHION, SELECTION
 GAIN = "TWO-STAGE-END - PATH"
 SCALES = (
     "teacher-sweep",
-    "teacher-seeds",
     "single-runs",
     "architecture-orders",
     "teachers-of-widths",
@@ -82,7 +81,7 @@ def spread(results: Mapping[str, Any]) -> Spread:
 
     Where rounding decides a run, there are `DECISIVE` orders or more, and teachers are skewed, too.
     """
-    teachers = _swept(results) or _few(results)
+    teachers = _swept(results)
     for family in ("widths", "architectures", "branches"):
         teachers |= _family(results, family)
     orders = {by: Scale(tuple(v), "orders") for by, v in _several(_orders(results)).items()}
@@ -121,14 +120,6 @@ def _with_changes(run: Mapping[str, Any]) -> dict[str, Any]:
         if cold is not None and metric.startswith(prefix)
     }
     return dict(run) | changes
-
-
-def _few(results: Mapping[str, Any]) -> Draws:
-    draws: Draws = {}
-    for row in _rows(results, "teacher-seeds"):
-        _collect(draws, row["dataset"], "teacher", row["teachers"])
-        _pair(draws, row["dataset"], row["path"]["runs"], row["two_stage_end"]["runs"])
-    return draws
 
 
 def _family(results: Mapping[str, Any], family: str) -> Draws:
