@@ -18,6 +18,7 @@ from entrain_paper.experiments.comparison import (
     Spread,
     printed,
 )
+from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.teacher_spread import (
     GAIN,
     branch_source,
@@ -204,6 +205,17 @@ def test_no_claim_has_a_printed_number_as_a_bound() -> None:
             continue
         for claim in compared(name).claims:
             assert not any(bound in claim.text for bound in bounds), claim.text
+
+
+@pytest.mark.parametrize("name", ["ablation", "endpoint-weight"])
+def test_claims_at_the_auxiliary_rate_do_not_borrow_the_deviation_of_the_main_rate(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = [(claim.text, claim.holds, claim.measured) for claim in compared(name).claims]
+    for row in paper_numbers()["multiseed"]["rows"]:
+        monkeypatch.setitem(row, "top1_sd", 0.0)
+    after = [(claim.text, claim.holds, claim.measured) for claim in compared(name).claims]
+    assert after == before
 
 
 def test_numbers_of_the_text_are_judged_as_numbers(judged: Judged) -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
-from entrain_paper.experiments.comparison import Claim, listed, printed
+from entrain_paper.experiments.comparison import Claim, listed
 from entrain_paper.experiments.setting import FASHION, MNIST, PAPER, SELECTION
 from entrain_paper.experiments.teacher_spread import width_name
 from entrain_paper.report.markdown import percent
@@ -44,23 +44,6 @@ def _weight(results: Results) -> str:
         f"Over {len(tops)} training orders, weight 10 has {percent(min(tops))} to "
         f"{percent(max(tops))} %, and {below} of them are below weight 0 ({percent(bound)} %): the "
         "paper's single run is one of the rare ones."
-    )
-
-
-def _small_weight(results: Results) -> str:
-    """The difference of weights 0.1 and 1 over training orders."""
-    rows = {(r["dataset"], r["what"]): r for r in results["single-runs"]["values"]["rows"]}
-    small, one = rows.get((MNIST, "weight 0.1")), rows.get((MNIST, "TWO-STAGE-END"))
-    if small is None or one is None:
-        return ""
-    spans = [
-        f"{percent(min(tops))} to {percent(max(tops))} %"
-        for tops in ([run["top1"] for run in row["runs"]] for row in (small, one))
-    ]
-    difference = one["mean"]["top1"] - small["mean"]["top1"]
-    return (
-        f"Over {len(small['runs'])} training orders weight 0.1 has {spans[0]} and weight 1 "
-        f"{spans[1]}; their means differ by {printed(difference, '.2f')} points."
     )
 
 
@@ -117,7 +100,6 @@ def _family(results: Results) -> list[Any]:
 
 
 EVIDENCE: dict[str, tuple[tuple[str, ...], Callable[[Results], str]]] = {
-    "weight 0.1": (("single-runs",), _small_weight),
     "weight 10": (("single-runs",), _weight),
     "PATH by width": (("teacher-sweep", "teachers-of-widths"), _path_by_width),
     "last doubling": (("teacher-sweep", "teachers-of-widths"), _last_doubling),

@@ -78,12 +78,20 @@ def _answer(judged: Judged) -> str:
     agreeing = sum(total[verdict] for verdict in AGREEING)
     if not counted:
         return ""
-    return (
-        f"**Result.** {holding} of {counted} sentences of the paper hold here. Of the "
-        f"{agreeing + total['differs']} numbers that can be judged, {agreeing} agree. "
-        f"{total['no own scale']} more have no scale of their own and are not judged; "
-        f"{judged.beyond_nearest()[0]} of these are far from the paper's."
-    )
+    parts = [
+        f"**Result.** {holding} of the paper's {counted} sentences hold here. Of the "
+        f"{agreeing + total['differs']} numbers that can be judged, {agreeing} agree and "
+        f"{total['differs']} differ (about {judged.by_chance():.0f} would by chance)."
+    ]
+    if total["no own scale"]:
+        parts.append(
+            f"{total['no own scale']} more are not judged, because we have too few teachers and "
+            f"orders of the same training; {judged.beyond_nearest()[0]} of these are far from the paper's."
+        )
+    if failing := dict.fromkeys(name for name, _ in judged.failing(additional=False)):
+        titles = " and ".join(_link(name, EXPERIMENTS[name].title) for name in failing)
+        parts.append(f"What does not hold is in {titles}, [below](#what-fails).")
+    return " ".join(parts)
 
 
 def _accuracies(results: Results) -> str:
@@ -107,7 +115,12 @@ def _accuracies(results: Results) -> str:
         ]
         runs = len(rows[BOTH[0], METHODS[0]]["runs"])
     head = ["dataset", "method", "paper, %", f"ours, % ({runs} orders)", "over our teachers, %"]
-    return "## Test accuracy of 74 oscillators\n\n" + grid(head, lines)
+    note = (
+        "Both numbers are of one teacher, which is not the same one; ± is the SD over training "
+        "orders. The last column has the lowest and the highest accuracy over our teachers, and "
+        "their number."
+    )
+    return f"## Test accuracy of 74 oscillators\n\n{grid(head, lines)}\n\n{note}"
 
 
 def _paper(name: str, method: str) -> list[str]:
