@@ -142,7 +142,7 @@ def test_reductions_of_the_rmse_are_positive_and_agree_with_the_paper(judged: Ju
     reductions = [
         row
         for row in effects.rows
-        if row.labels[2] == "rmse reduction" and row.labels[1].startswith("TWO-STAGE-END")
+        if row.labels[2] == "RMSE reduction" and row.labels[1].startswith("TWO-STAGE-END")
     ]
     assert len(reductions) == 4
     for row in reductions:

@@ -10,15 +10,9 @@ import numpy as np
 from entrain.evaluation import summarise
 from entrain_paper.experiments import teacher_sweep
 from entrain_paper.experiments.comparison import printed
+from entrain_paper.experiments.experiment import METRIC_NAMES
 from entrain_paper.experiments.recurrence import HIDDEN, TRAINING, TWO_STEPS
 from entrain_paper.report.markdown import Column, Format, Row, metric_sd, plain, table
-
-_METRICS = {
-    "top1": "top-1 %",
-    "top2": "top-2 %",
-    "agreement": "agreement %",
-    "endpoint_rmse": "endpoint RMSE",
-}
 
 
 def sweep(values: Row) -> str:
@@ -31,7 +25,7 @@ def sweep(values: Row) -> str:
         ("dataset", plain("dataset")),
         ("teachers selected by", lambda row: row["rule"].replace("top1", "top-1")),
         ("method", plain("method")),
-        ("metric", lambda row: _METRICS[row["metric"]]),
+        ("metric", lambda row: METRIC_NAMES[row["metric"]]),
         ("mean ± SD", lambda row: f"{metric('mean')(row)} ± {metric('sd')(row)}"),
         ("min", metric("least")),
         ("max", metric("most")),
@@ -61,7 +55,7 @@ def _by_epoch(values: Row, quantiles: Sequence[Row]) -> list[str]:
     the paper's numbers lie between the two selection rules."""
     columns: list[Column] = [("dataset", plain("dataset")), ("teachers", plain("teachers"))]
     pairs = [(method, metric) for method in ("PATH", "TWO-STAGE-END") for metric in _CORRELATED]
-    columns += [(f"{m}, {_METRICS[metric]}", plain(f"{m} {metric}")) for m, metric in pairs]
+    columns += [(f"{m}, {METRIC_NAMES[metric]}", plain(f"{m} {metric}")) for m, metric in pairs]
     lines, sentences = [], []
     for name in dict.fromkeys(row["dataset"] for row in values["rows"]):
         rows = [row for row in values["rows"] if row["dataset"] == name]

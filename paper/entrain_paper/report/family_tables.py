@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from entrain.evaluation import summarise
 from entrain_paper.experiments.comparison import printed
+from entrain_paper.experiments.experiment import METRIC_NAMES
 from entrain_paper.experiments.setting import MNIST
 from entrain_paper.experiments.shared_stages import METHODS
 from entrain_paper.figures.panels import paper_row
@@ -62,7 +63,7 @@ def checkpoint_rules(values: Row) -> str:
             lines.append(
                 {
                     "method": method,
-                    "metric": metric.replace("_", " "),
+                    "metric": METRIC_NAMES[metric],
                     "ours": _spread(numbers, form),
                     "range": f"{printed(min(numbers), form)} to {printed(max(numbers), form)}",
                     "paper": printed(paper[f"{key}_mean"], form),

@@ -86,7 +86,8 @@ def _answer(judged: Judged) -> str:
     if total["no own scale"]:
         parts.append(
             f"{total['no own scale']} more are not judged, because we have too few teachers and "
-            f"orders of the same training; {judged.beyond_nearest()[0]} of these are far from the paper's."
+            f"orders of the same training; {judged.beyond_nearest()[0]} of these are far from the "
+            "paper's."
         )
     if failing := dict.fromkeys(name for name, _ in judged.failing(additional=False)):
         titles = " and ".join(_link(name, EXPERIMENTS[name].title) for name in failing)
