@@ -25,6 +25,7 @@ from entrain_paper.experiments.setting import BOTH, FASHION, MNIST, TEACHER_SEED
 from entrain_paper.experiments.teacher_spread import AT_AUXILIARY_RATE, spread, width_name
 from entrain_paper.report import judge
 from entrain_paper.report.evidence import reason
+from entrain_paper.report.tables import TABLES
 
 METRICS = ("top1", "top2", "agreement", "endpoint_rmse")
 NODES = ("output", "hidden", "all")
@@ -103,6 +104,19 @@ def test_evidence_about_widths_has_means_over_the_teachers_of_every_width() -> N
     assert "the last is not smallest" in reason(
         Claim("", False, "", evidence="last doubling"), results
     )
+
+
+def test_tables_of_families_have_the_numbers_of_the_paper() -> None:
+    rows = [
+        {"dataset": name, "network": network, "teachers": [{"test_top1": 90.0}] * 5}
+        | dict.fromkeys(("path", "two_stage_end"), {"mean": {"top1": 90.0}, "sd": {"top1": 1.0}})
+        for name, network in ((MNIST, "H = 16"), (FASHION, "S64"))
+    ]
+    width, architecture = TABLES["teachers-of-widths"]({"rows": rows}).splitlines()[2:]
+    assert "| 88.20 | " in width
+    assert width.endswith("| 91.18 |")
+    assert "| 81.62 | " in architecture
+    assert architecture.endswith("| 87.24 |")
 
 
 def test_families_have_five_teachers_and_the_main_ones_of_the_tables() -> None:

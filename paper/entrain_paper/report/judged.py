@@ -195,14 +195,17 @@ def headline(judged: Judged) -> str:
         judged.supported(additional=additional) for additional in (False, True)
     )
     agreeing = sum(total[verdict] for verdict in AGREEING)
+    compared = ""
+    if known:
+        compared = f"; {beyond} of the {known} that can be compared with the main network differ "
+        compared += "more than two of its teachers do"
     return (
         f"Of {measured} measured numbers, {agreeing} agree: "
         f"{total[AGREEING[0]]} lie within two of the paper's standard deviations, "
         f"{total[AGREEING[1]]} within our training orders and {total[AGREEING[2]]} within our "
         f"teachers. {total['differs']} differ (about {judged.by_chance():.0f} would by chance). "
         f"{total['no own scale']} have no scale of their own (one teacher, too few training "
-        f"orders) and are not judged; {beyond} of the {known} that can be compared with the main "
-        "network differ more than two of its teachers do. "
+        f"orders) and are not judged{compared}. "
         f"{total['setting']} settings and constants are equal. {repeats} further numbers are "
         f"shown but not counted. {holding} of {claims} sentences of the paper hold here, and "
         f"{own_holding} of {own} of the additional experiments."

@@ -225,12 +225,15 @@ def _failure(name: str, claim: Claim, why: str) -> str:
 
 
 def _figure(judged: Judged) -> str:
+    hollow = (
+        " Hollow: no scale of its own; the unit is the difference of two teachers of the main "
+        "network, for orientation only."
+    )
     return (
         f"![The difference of every number over its scale](figures/{DEVIATIONS}.png)\n\n"
         "*Every counted number on one axis: ours minus the paper's, over the scale that judges it. "
         "Between the lines it agrees. Filled: judged by the paper's orders, our orders or our "
-        "teachers. Hollow: no scale of its own; the unit is the difference of two teachers of the "
-        "main network, for orientation only.*"
+        f"teachers.{hollow if judged.beyond_nearest()[1] else ''}*"
     )
 
 
