@@ -109,7 +109,7 @@ def test_evidence_about_widths_has_means_over_the_teachers_of_every_width() -> N
 def test_tables_of_families_have_the_numbers_of_the_paper() -> None:
     rows = [
         {"dataset": name, "network": network, "teachers": [{"test_top1": 90.0}] * 5}
-        | dict.fromkeys(("path", "two_stage_end"), {"mean": {"top1": 90.0}, "sd": {"top1": 1.0}})
+        | {key: {"mean": {"top1": 90.0}, "sd": {"top1": 1.0}} for key in ("path", "two_stage_end")}
         for name, network in ((MNIST, "H = 16"), (FASHION, "S64"))
     ]
     width, architecture = TABLES["teachers-of-widths"]({"rows": rows}).splitlines()[2:]
