@@ -188,7 +188,7 @@ def _failures(results: Results, judged: Judged) -> str:
 
 
 def _differing(judged: Judged) -> str:
-    """The numbers that differ, by experiment, with the likely reason; of many, the farthest."""
+    """The numbers that differ, by experiment, with the likely reason."""
     numbers: dict[str, list[tuple[float, str]]] = {}
     for name, label, cell in judged.differing():
         if cell.paper is not None:
@@ -197,18 +197,16 @@ def _differing(judged: Judged) -> str:
             numbers.setdefault(name, []).append((distance, text))
     lines = []
     for name, differing in numbers.items():
-        many = len(differing) > _SHOWN
-        shown = sorted(differing, reverse=True)[: _SHOWN - 1] if many else differing
-        count = f"{len(differing)} numbers, the farthest " if many else ""
+        farthest = sorted(differing, reverse=True)[:_SHOWN]
+        title = _link(name, EXPERIMENTS[name].title)
+        shown = "<br>".join(text for _, text in farthest)
         why = judged.comparisons[name].reason
-        lines.append(
-            f"- {_link(name, EXPERIMENTS[name].title)}: {count}{'; '.join(t for _, t in shown)}."
-            + (f" Likely reason: {why}." if why else "")
-        )
-    return "Numbers that differ:\n\n" + "\n".join(lines) if lines else ""
+        lines.append([title, str(len(differing)), shown, f"{why[:1].upper()}{why[1:]}"])
+    head = ["page", "numbers", f"the farthest, {_SHOWN} at most", "likely reason"]
+    return f"Numbers that differ:\n\n{grid(head, lines)}" if lines else ""
 
 
-_SHOWN = 4  # numbers of one experiment on the first page
+_SHOWN = 3  # numbers of one experiment on the first page
 
 
 def _ours(cell: Cell) -> str:
