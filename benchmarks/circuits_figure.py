@@ -22,6 +22,8 @@ def draw_circuits(path: Path, results: dict[str, Any]) -> None:
     figure = Figure(figsize=(10.0, 4.0), layout="constrained")
     with rc_context(STYLE):
         left, right = figure.subplots(1, 2)
+    for axis, letter in ((left, "(a)"), (right, "(b)")):
+        axis.set_title(letter, loc="left", fontsize=9.5, fontweight="bold")
     if "cycles" in results:
         _against_cycles(left, results["cycles"]["rows"])
     if "words" in results:
@@ -50,6 +52,7 @@ def _against_cycles(axis: Axes, rows: list[dict[str, Any]]) -> None:
     axis.set_xticks([], minor=True)
     axis.set_xlabel("cycles of the LC oscillators before the reading")
     axis.set_ylabel("difference of cosines from the phase model")
+    axis.set_title("LC oscillators in ngspice", fontsize=9.5)
     axis.legend(fontsize=8, frameon=False)
 
 
@@ -63,10 +66,11 @@ def _against_words(axis: Axes, rows: list[dict[str, Any]]) -> None:
         axis.plot(
             *zip(*line, strict=True), style, color=colour, markerfacecolor="none", label=name, ms=5
         )
-    axis.axhline(swept[0]["float"], color="#555555", lw=0.8, ls=":")
-    axis.axhline(swept[0]["float"] - 0.1, color="#bbbbbb", lw=0.8, ls=":")
+    exact = swept[0]["float"]
+    axis.axhline(exact, color="#555555", lw=0.8, ls=":", label="floating point")
+    axis.axhline(exact - 0.1, color="#aaaaaa", lw=0.8, ls=":", label="0.1 points below")
     axis.set_ylim(swept[0]["float"] - 2.0, swept[0]["float"] + 0.15)
     axis.set_xlabel("bits")
     axis.set_ylabel("test top-1 accuracy (%)")
-    axis.set_title(f"{model} in integers; dotted: float, and 0.1 points below", fontsize=9.5)
+    axis.set_title(f"{model} in integers", fontsize=9.5)
     axis.legend(fontsize=8, frameon=False, title="bits of", title_fontsize=8)

@@ -11,7 +11,7 @@ from entrain_paper.report import documents
 
 RESULTS = Path(__file__).parents[2] / "results"
 
-# These need a GPU. A result that is committed leaves this set.
+# These need a GPU, and may be missing.
 WAITING = {
     "checkpoint-rules",
     "energy-descent",
@@ -19,7 +19,9 @@ WAITING = {
     "teachers-of-branches",
     "teachers-of-widths",
 }
-MEASURED = [name for name in EXPERIMENTS if name not in WAITING]
+MEASURED = [
+    name for name in EXPERIMENTS if name not in WAITING or (RESULTS / f"{name}.json").exists()
+]
 
 
 def committed(name: str) -> dict[str, Any]:
@@ -31,6 +33,11 @@ def committed(name: str) -> dict[str, Any]:
 def all_committed() -> dict[str, dict[str, Any]]:
     """Every committed result, by experiment."""
     return {name: committed(name) for name in MEASURED}
+
+
+def without_families() -> dict[str, dict[str, Any]]:
+    """The committed results without the teachers of whole families."""
+    return {n: r for n, r in all_committed().items() if not n.startswith("teachers-of-")}
 
 
 def whole_report(results: dict[str, Any], figures: list[str]) -> str:

@@ -115,7 +115,6 @@ def results(runs: int) -> dict[str, Values]:
             for heat in (0.0, 1.0)
         ],
         "refinement": [{"method": m} | refinement(runs) for m in PAIR],
-        "teacher-seeds": [{"teachers": [teacher] * runs} | students],
         "records": [
             {"H": width, "N": width + 10, "augmented": augmented}
             | summary(80.0 + width / 8 - (not augmented), runs)

@@ -94,17 +94,19 @@ def test_margins_cover_95_percent_of_draws() -> None:
     assert 0.94 < further / 4000 < 0.96
 
 
-def test_scales_follow_from_the_runs_of_teacher_seeds() -> None:
-    runs = [{"top1": 90.0 + each, "epoch": 3} for each in (0.0, 1.0, 2.0)]
-    twice = [{"top1": 95.0 + 2 * each, "epoch": 3} for each in (0.0, 1.0, 2.0)]
-    teachers = [{"test_top1": 96.0, "seed": each} for each in range(3)]
-    row = {
-        "dataset": "MNIST",
-        "teachers": teachers,
-        "path": {"runs": runs},
-        "two_stage_end": {"runs": twice},
-    }
-    found = spread({"teacher-seeds": {"values": {"rows": [row]}}})
+def test_scales_follow_from_the_students_of_the_selected_teachers() -> None:
+    rows = [
+        {
+            "dataset": "MNIST",
+            "rule": rule,
+            "teacher": {"test_top1": 96.0, "seed": seed},
+            "PATH": {"top1": 90.0 + step * seed, "epoch": 3},
+            "TWO-STAGE-END": {"top1": 95.0 + 2 * step * seed, "epoch": 3},
+        }
+        for rule, step in (("top1", 1.0), ("cross-entropy", 9.0))
+        for seed in range(3)
+    ]
+    found = spread({"teacher-sweep": {"values": {"rows": rows}}})
     assert set(found.teachers) == {
         ("MNIST", "teacher", "test_top1"),
         ("MNIST", "PATH", "top1"),

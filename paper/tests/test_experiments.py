@@ -19,7 +19,7 @@ from entrain_paper.experiments import (
     ExperimentContext,
     anytime,
     architectures,
-    teacher_seeds,
+    shared_stages,
     with_prerequisites,
 )
 from entrain_paper.experiments.setting import FASHION, MNIST
@@ -44,14 +44,14 @@ def taught() -> dict[str, TrainingState]:
     """The students of two teachers, trained side by side."""
     data = TrainingData(load_dataset("mnist-small"), torch.device("cpu"))
     states: dict[str, TrainingState] = {}
-    for stage in with_prerequisites(teacher_seeds.students(TINY, MNIST)):
+    for stage in with_prerequisites(shared_stages.teacher_students(TINY, MNIST)):
         states[stage.key] = train_stage(stage, data, states)
     return states
 
 
 def test_every_student_is_measured_against_its_own_teacher(taught) -> None:
     context = ExperimentContext(TINY, taught, load_dataset, torch.device("cpu"))
-    path, end = teacher_seeds.students(TINY, MNIST)
+    path, end = shared_stages.teacher_students(TINY, MNIST)
     data = load_dataset("mnist-small")
     inputs, labels = data.preprocessing(data.test.features), torch.from_numpy(data.test.labels)
     for stage in (path, end):

@@ -20,10 +20,12 @@ from entrain_paper.experiments import (
     energy_descent,
     families,
 )
-from entrain_paper.experiments.comparison import Constant, Source
-from entrain_paper.experiments.setting import BOTH, MNIST, TEACHER_SEEDS, Setting
-from entrain_paper.experiments.teacher_spread import AT_AUXILIARY_RATE, spread
+from entrain_paper.experiments.comparison import Claim, Constant, Source
+from entrain_paper.experiments.setting import BOTH, FASHION, MNIST, TEACHER_SEEDS, Setting
+from entrain_paper.experiments.teacher_spread import AT_AUXILIARY_RATE, spread, width_name
 from entrain_paper.report import judge
+from entrain_paper.report.evidence import reason
+from entrain_paper.report.tables import TABLES
 
 METRICS = ("top1", "top2", "agreement", "endpoint_rmse")
 NODES = ("output", "hidden", "all")
@@ -74,6 +76,47 @@ def test_with_all_families_measured_every_number_of_a_table_has_a_scale_of_its_o
                     if not known:
                         without[cell.source] = name
     assert without == {}
+
+
+def test_evidence_about_widths_has_means_over_the_teachers_of_every_width() -> None:
+    tops = {16: (79.0, 83.0), 32: (81.0, 86.0), 128: (80.0, 87.0)}
+    rows = [
+        {"dataset": FASHION, "network": width_name(hidden), "teachers": [{}] * 2}
+        | {"path": {"runs": [{"top1": path - 1}, {"top1": path + 1}]}}
+        | {"two_stage_end": {"runs": [{"top1": end}] * 2}}
+        for hidden, (path, end) in tops.items()
+    ]
+    swept = [
+        {"dataset": FASHION, "rule": "cross-entropy", "PATH": {"top1": 80.5 + seed}}
+        | {"TWO-STAGE-END": {"top1": 86.75}}
+        for seed in (-1, 0, 1)
+    ]
+    results = {
+        "teachers-of-widths": {"values": {"rows": rows}},
+        "teacher-sweep": {"values": {"rows": swept}},
+    }
+    path = reason(Claim("", False, "", evidence="PATH by width"), results)
+    assert "our 3 teachers give PATH from 79.50 to 81.50 %" in path
+    assert "means of 79.00, 81.00, 80.50, 80.00 %, the best at H = 32." in path
+    steps = reason(Claim("", False, "", evidence="last doubling"), results)
+    assert "+3.00, +0.75, +0.25 points: the last is the smallest." in steps
+    rows[2]["two_stage_end"]["runs"] = [{"top1": 88.0}] * 2
+    assert "the last is not smallest" in reason(
+        Claim("", False, "", evidence="last doubling"), results
+    )
+
+
+def test_tables_of_families_have_the_numbers_of_the_paper() -> None:
+    rows = [
+        {"dataset": name, "network": network, "teachers": [{"test_top1": 90.0}] * 5}
+        | {key: {"mean": {"top1": 90.0}, "sd": {"top1": 1.0}} for key in ("path", "two_stage_end")}
+        for name, network in ((MNIST, "H = 16"), (FASHION, "S64"))
+    ]
+    width, architecture = TABLES["teachers-of-widths"]({"rows": rows}).splitlines()[2:]
+    assert "| 88.20 | " in width
+    assert width.endswith("| 91.18 |")
+    assert "| 81.62 | " in architecture
+    assert architecture.endswith("| 87.24 |")
 
 
 def test_families_have_five_teachers_and_the_main_ones_of_the_tables() -> None:

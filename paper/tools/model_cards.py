@@ -113,9 +113,9 @@ def _distortion(values: dict[str, Any]) -> str:
 
 
 _CHOSEN = {
-    "DIRECT": "on validation top-1, of five runs",
-    "TWO-STAGE-END": "on validation top-1, of ten training orders and five teachers",
-    "PATH": "with the TWO-STAGE-END network that was trained from it, not by itself",
+    "DIRECT": "Selected** on validation top-1, of five runs",
+    "TWO-STAGE-END": "Not selected**: the first of the ten runs of the report's main tables",
+    "PATH": "Not selected**: the first of the ten runs of the report's main tables",
 }
 _TEXT = """# {title}
 
@@ -127,8 +127,8 @@ t_f = {network.dynamics.observation_time:g} after {network.dynamics.steps} Euler
   training set (fixed stratified split), the official {counts[2]:,} test images.
 - **Training**: {protocol}.
 - **Seeds**: seed {seed}, run {run}; selected epoch {epoch}.
-- **Selected** {chosen}; the test
-  images were evaluated afterwards.
+- **{chosen};
+  the epoch was selected on validation images, and the test images were evaluated afterwards.
 
 | | |
 |---|---|

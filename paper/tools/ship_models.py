@@ -1,14 +1,13 @@
-"""Select the models that ship from the stages of `entrain reproduce`, and write their cards.
+"""Ship models from the stages of `entrain reproduce`, with their cards.
 
-    python paper/tools/ship_models.py results            # ideal networks
-    python paper/tools/ship_models.py results --headline # those of the report's main tables
+    python paper/tools/ship_models.py results            # PATH and TWO-STAGE-END of the main tables
+    python paper/tools/ship_models.py results --direct   # networks that were trained on labels
     python paper/tools/ship_models.py results --robust   # networks that were trained for chips
 
-The shipped TWO-STAGE-END network has the best validation top-1 of ten orders of the main teacher
-and one order of each of five teachers; with --headline, of the ten orders of the main teacher,
-whose means the report prints. Its PATH network ships as well, and the best of the five DIRECT
-networks of `records` (not with --headline). Of the networks for chips (`trained-for-chips`) the
-best on the validation chips ship. The test images are evaluated afterwards, for the card.
+PATH and TWO-STAGE-END are the first run of `multiseed`, with its teacher: the network from which
+the ablation and the trajectories of the report continue. Of the five DIRECT networks of `records`
+the best on validation images ships, of the networks for chips (`trained-for-chips`) the best on
+the validation chips. The test images are evaluated afterwards, for the card.
 
 A trial with small networks:
 
@@ -32,11 +31,12 @@ from entrain.models.model import Model
 from entrain.training import Stage, TrainingState
 from entrain.utils.device import choose_device
 from entrain.utils.files import write_atomically
-from entrain_paper.experiments import shared_stages, teacher_seeds
+from entrain_paper.experiments import shared_stages
 from entrain_paper.experiments.setting import BOTH, SETTINGS, Setting
 from entrain_paper.experiments.trained_for_chips import ROBUST
 from entrain_paper.reproduction import ResultsFolder
 
+_MAIN_RUN = 0
 MODELS = Path(__file__).resolve().parents[2] / "src" / "entrain" / "models"
 
 
@@ -50,32 +50,25 @@ class Shipping:
     chips: int
     device: torch.device
 
-    def ideal(self) -> None:
-        """Ship the networks of the main protocol and those trained on labels."""
+    def main(self) -> None:
+        """Ship PATH and TWO-STAGE-END of the first run of the main tables, with their teacher."""
         for name in BOTH:
-            candidates = [shared_stages.main_students(self.setting, name)["TWO-STAGE-END"]]
-            candidates.append(teacher_seeds.students(self.setting, name)[1])
-            runs = [(stage, run) for stage in candidates for run in range(stage.parallel_runs)]
-            end, run = max(runs, key=lambda candidate: self._validation(*candidate))
-            assert end.start is not None
-            best = shared_stages.direct_stage(self.setting, name)
-            chosen = ((end, run, ""), (end.start, run, "-path"), (*self._best(best), "-direct"))
-            data = load_dataset(self.setting.dataset(name))
-            for stage, run, ending in chosen:
-                model = self._model(stage, run, data)
-                title = f"{data.name}-{model.network.oscillators}{ending}"
-                self._ship(title, model, card(title, name, model, data))
+            students = shared_stages.main_students(self.setting, name)
+            self._ideal(name, students["TWO-STAGE-END"], _MAIN_RUN, "")
+            self._ideal(name, students["PATH"], _MAIN_RUN, "-path")
 
-    def headline(self) -> None:
-        """Ship a network of the main tables, with its teacher, and the PATH network before it."""
+    def direct(self) -> None:
+        """Ship the best networks that were trained on labels."""
         for name in BOTH:
-            end, run = self._best(shared_stages.main_students(self.setting, name)["TWO-STAGE-END"])
-            assert end.start is not None
-            data = load_dataset(self.setting.dataset(name))
-            for stage, ending in ((end, ""), (end.start, "-path")):
-                model = self._model(stage, run, data)
-                title = f"{data.name}-{model.network.oscillators}{ending}"
-                self._ship(title, model, card(title, name, model, data))
+            stage = shared_stages.direct_stage(self.setting, name)
+            self._ideal(name, stage, self._best(stage), "-direct")
+
+    def _ideal(self, name: str, stage: Stage, run: int, ending: str) -> None:
+        """Ship a run of a stage, without imperfections."""
+        data = load_dataset(self.setting.dataset(name))
+        model = self._model(stage, run, data)
+        title = f"{data.name}-{model.network.oscillators}{ending}"
+        self._ship(title, model, card(title, name, model, data))
 
     def robust(self) -> None:
         """Ship the networks for typical and published chips; at the end, name untrained stages."""
@@ -85,7 +78,7 @@ class Shipping:
             if not self.folder.finished(stage):
                 missing.append(stage.title)
                 continue
-            run = self._best(stage)[1]
+            run = self._best(stage)
             data = load_dataset(self.setting.dataset(name))
             model = self._model(stage, run, data)
             on_device = model.to(self.device)
@@ -103,12 +96,10 @@ class Shipping:
         write_atomically(self.models / f"{title}.md", text.encode())
         print(title, model.details.get("on_chips", model.details["test"]))  # noqa: T201
 
-    def _best(self, stage: Stage) -> tuple[Stage, int]:
-        """A stage, and its run with the best validation top-1."""
-        return stage, max(range(stage.parallel_runs), key=lambda run: self._validation(stage, run))
-
-    def _validation(self, stage: Stage, run: int) -> float:
-        return self._state(stage).selected("top1", run)
+    def _best(self, stage: Stage) -> int:
+        """The run with the best validation top-1."""
+        state = self._state(stage)
+        return max(range(stage.parallel_runs), key=lambda run: state.selected("top1", run))
 
     def _state(self, stage: Stage) -> TrainingState:
         saved = self.folder.state(stage)
@@ -152,8 +143,9 @@ def main() -> None:
     """Ship the models of the command line."""
     parser = argparse.ArgumentParser(description="Select and write the models that ship.")
     parser.add_argument("folder", type=Path, help="results of entrain reproduce")
-    parser.add_argument("--headline", action="store_true", help="networks of the main tables")
-    parser.add_argument("--robust", action="store_true", help="networks trained for chips")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--direct", action="store_true", help="networks trained on labels")
+    which.add_argument("--robust", action="store_true", help="networks trained for chips")
     parser.add_argument("--chips", type=int, default=1000, help="1,000 take 10 CPU minutes a model")
     parser.add_argument("--size", choices=SETTINGS, default="paper")
     parser.add_argument("--models", type=Path, default=MODELS, help="folder to write to")
@@ -168,10 +160,10 @@ def main() -> None:
     )
     if arguments.robust:
         shipping.robust()
-    elif arguments.headline:
-        shipping.headline()
+    elif arguments.direct:
+        shipping.direct()
     else:
-        shipping.ideal()
+        shipping.main()
 
 
 if __name__ == "__main__":

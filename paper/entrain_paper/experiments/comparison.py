@@ -9,7 +9,9 @@ measured number is judged by the first of these rules that applies:
    orders of the same training. No distribution is assumed: runs that rounding decides are skewed.
 3. *within our teachers*: the paper's number is a plausible further draw from our teachers of the
    same network. With the mean m and the sample deviation s of n teachers it lies within
-   m +- t_{0.975, n-1} s sqrt(1 + 1/n), a 95 % prediction interval.
+   m +- t_{0.975, n-1} s sqrt(1 + 1/n), a 95 % prediction interval. Where rounding decides single
+   runs, which therefore have at least `DECISIVE` training orders, draws are skewed: it lies between
+   the smallest and the largest of our teachers.
 4. *differs*: it lies outside our teachers, or outside at least `DECISIVE` training orders. (A
    further draw lies outside n draws with probability 2 / (n + 1).)
 5. *no own scale*: we have neither teachers nor enough orders of this training. No other network's
@@ -50,6 +52,7 @@ class Scale:
 
     draws: tuple[float, ...]
     over: Literal["teachers", "orders"] = "teachers"
+    skewed: bool = False
 
     def __post_init__(self) -> None:
         _check_numbers(*self.draws)
@@ -71,9 +74,9 @@ class Scale:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The interval of plausible further draws: of teachers mean +- margin, of orders their
-        range."""
-        if self.over == "orders":
+        """The interval of plausible further draws: of teachers mean +- margin, of orders and of
+        skewed draws their range."""
+        if self.over == "orders" or self.skewed:
             return min(self.draws), max(self.draws)
         return self.mean - self.prediction_margin, self.mean + self.prediction_margin
 
@@ -220,6 +223,11 @@ class Row:
 
     labels: tuple[str, ...]
     cells: tuple[Cell, ...]
+
+    def __post_init__(self) -> None:
+        for label in self.labels:
+            if not isinstance(label, str):
+                raise TypeError(f"expected a text, got {label!r}")
 
 
 def in_text(label: str, cell: Cell) -> Row:

@@ -151,6 +151,14 @@ def selected_initialisation(stage: Stage, state: TrainingState) -> int:
 
 
 METRICS = ("top1", "top2", "agreement", "endpoint_rmse")
+METRIC_NAMES = {
+    "test_top1": "top-1 %",
+    "top1": "top-1 %",
+    "top2": "top-2 %",
+    "agreement": "agreement %",
+    "endpoint_rmse": "endpoint RMSE",
+    "rmse_reduction": "RMSE reduction",
+}
 
 
 def summary(runs: list[Values], metrics: tuple[str, ...] = METRICS) -> Values:

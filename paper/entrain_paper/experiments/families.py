@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from entrain.training import Stage
-from entrain_paper.experiments import shared_stages, teacher_seeds, trajectory
+from entrain_paper.experiments import shared_stages, trajectory
 from entrain_paper.experiments.architectures import ARCHITECTURES
 from entrain_paper.experiments.endpoint_weight import OTHER_WEIGHTS
 from entrain_paper.experiments.experiment import (
@@ -61,8 +61,8 @@ def architecture_pairs(setting: Setting) -> dict[tuple[str, str], Pair]:
 
 
 def branches(setting: Setting, name: str) -> dict[tuple[str, str], Stage]:
-    """(method, network) -> a stage with one student for each teacher of `teacher-seeds`."""
-    path, end = teacher_seeds.students(setting, name)
+    """(method, network) -> a stage with one student for each of five teachers."""
+    path, end = shared_stages.teacher_students(setting, name)
     stages = {
         ("PATH", ""): path,
         ("TWO-STAGE-END", ""): end,

@@ -1,12 +1,12 @@
-"""The branches from exact zero on MNIST, trained for longer, for the teachers of `teacher-seeds` in
-training order 0. The paper does not state their epochs."""
+"""The branches from exact zero on MNIST, trained for longer, for five teachers in training
+order 0. The paper does not state their epochs."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from entrain.training import Stage
-from entrain_paper.experiments import shared_stages, teacher_seeds
+from entrain_paper.experiments import shared_stages
 from entrain_paper.experiments.comparison import Claim, Comparison
 from entrain_paper.experiments.experiment import Experiment, ExperimentContext, Values, summary
 from entrain_paper.experiments.setting import AUXILIARY_RATE, MNIST, Setting
@@ -16,7 +16,7 @@ TIMES_LONGER = (1, 3)
 
 def students(setting: Setting) -> dict[tuple[str, int], Stage]:
     """(method, epochs) -> a stage of one student per teacher."""
-    path, _ = teacher_seeds.students(setting, MNIST)
+    path, _ = shared_stages.teacher_students(setting, MNIST)
     stages = {}
     for factor in TIMES_LONGER:
         longer = replace(setting, endpoint_epochs=factor * setting.endpoint_epochs)

@@ -6,7 +6,13 @@ from dataclasses import asdict
 
 from entrain_paper.experiments import multiseed
 from entrain_paper.experiments.comparison import Cell, Claim, Comparison, Row
-from entrain_paper.experiments.experiment import METRICS, Experiment, ExperimentContext, Values
+from entrain_paper.experiments.experiment import (
+    METRIC_NAMES,
+    METRICS,
+    Experiment,
+    ExperimentContext,
+    Values,
+)
 from entrain_paper.experiments.metrics import paired_effect
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.experiments.setting import BOTH
@@ -39,7 +45,7 @@ def compare(values: Values) -> Comparison:
     for paper, ours in zip(paper_numbers()["paired_effects"]["rows"], values["rows"], strict=True):
         control = ours["a"] == "PATH-CONT"
         gain = f"{ours['a']} - {ours['b']}"
-        labels = (ours["dataset"], gain, ours["metric"].replace("_", " "))
+        labels = (ours["dataset"], gain, METRIC_NAMES[ours["metric"]].replace(" %", ", points"))
         reduction = ours["metric"] == "rmse_reduction"
         form = "+.5f" if reduction else "+.3f"
         cell = Cell(

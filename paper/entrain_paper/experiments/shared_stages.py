@@ -27,6 +27,14 @@ def main_stages(setting: Setting) -> list[Stage]:
     return [stage for name in BOTH for stage in main_students(setting, name).values()]
 
 
+def teacher_students(setting: Setting, name: str) -> tuple[Stage, Stage]:
+    """PATH and TWO-STAGE-END of teachers of several seeds, one student per teacher side by side,
+    all in training order 0."""
+    teachers = [setting.teacher(name, seed=seed) for seed in range(setting.sweep_seeds)]
+    path = setting.path(*teachers, runs=(0,) * len(teachers))
+    return path, setting.continue_from(path)
+
+
 def branch(setting: Setting, name: str, protocol: str) -> Stage:
     """One single-run branch: a continuation of PATH's run 0, or from exact zero."""
     path = setting.main_path(name)

@@ -17,7 +17,6 @@ from entrain_paper.experiments.setting import AUXILIARY_RATE, FASHION, SELECTION
 GAIN = "TWO-STAGE-END - PATH"
 SCALES = (
     "teacher-sweep",
-    "teacher-seeds",
     "single-runs",
     "architecture-orders",
     "teachers-of-widths",
@@ -67,7 +66,7 @@ def change_metric(temperature: float) -> str:
     return f"ensemble_top1_change_at_{temperature:g}"
 
 
-def width_name(hidden: int) -> str:
+def width_name(hidden: int | str) -> str:
     """Name of networks of another width."""
     return f"H = {hidden}"
 
@@ -78,15 +77,25 @@ def weight_name(weight: float) -> str:
 
 
 def spread(results: Mapping[str, Any]) -> Spread:
-    """Scales over teachers selected by our reading of the paper, and over training orders."""
-    teachers = _swept(results) or _few(results)
+    """Scales over teachers selected by our reading of the paper, and over training orders.
+
+    Where rounding decides a run, there are `DECISIVE` orders or more, and teachers are skewed, too.
+    """
+    teachers = _swept(results)
     for family in ("widths", "architectures", "branches"):
         teachers |= _family(results, family)
-    return Spread(_scales(teachers, "teachers"), _scales(_orders(results), "orders"))
+    orders = {by: Scale(tuple(v), "orders") for by, v in _several(_orders(results)).items()}
+    unsteady = {by for by, scale in orders.items() if scale.decides}
+    scales = {
+        by: Scale(tuple(values), "teachers", skewed=by in unsteady)
+        for by, values in _several(teachers).items()
+    }
+    return Spread(scales, orders)
 
 
-def _scales(draws: Draws, over: Any) -> dict[Source, Scale]:
-    return {by: Scale(tuple(values), over) for by, values in draws.items() if len(values) > 1}
+def _several(draws: Draws) -> Draws:
+    """Metrics with two draws or more."""
+    return {by: values for by, values in draws.items() if len(values) > 1}
 
 
 def _swept(results: Mapping[str, Any]) -> Draws:
@@ -113,20 +122,10 @@ def _with_changes(run: Mapping[str, Any]) -> dict[str, Any]:
     return dict(run) | changes
 
 
-def _few(results: Mapping[str, Any]) -> Draws:
-    draws: Draws = {}
-    for row in _rows(results, "teacher-seeds"):
-        _collect(draws, row["dataset"], "teacher", row["teachers"])
-        _pair(draws, row["dataset"], row["path"]["runs"], row["two_stage_end"]["runs"])
-    return draws
-
-
 def _family(results: Mapping[str, Any], family: str) -> Draws:
     """Draws of the members of a family, by its experiment `teachers-of-FAMILY`.
 
-    That experiment trains all members or none, so that none is selected by its result. The rows
-    that `more-teachers` measured for some members are not used: they were chosen by their
-    differences from the paper.
+    That experiment trains all members or none, so that none is selected by its result.
     """
     draws: Draws = {}
     for row in _rows(results, f"teachers-of-{family}"):

@@ -19,6 +19,7 @@ from entrain.models.network import KuramotoNetwork
 from entrain.rules import TeacherSpec
 from entrain.rules.teacher import TeacherSelection
 from entrain.training import Stage
+from entrain_paper.experiments.comparison import Claim, Comparison
 from entrain_paper.experiments.experiment import METRICS, Experiment, ExperimentContext, Values
 from entrain_paper.experiments.metrics import trajectory_errors, trajectory_rmse
 from entrain_paper.experiments.paper_numbers import paper_numbers
@@ -160,4 +161,25 @@ def quantiles(values: Values) -> list[Values]:
     return rows
 
 
-EXPERIMENT = Experiment("teacher-sweep", "Spread over twenty teachers", "", stages, measure)
+def compare(values: Values) -> Comparison:
+    """Claims about every teacher."""
+    claims = []
+    for name in dict.fromkeys(row["dataset"] for row in values["rows"]):
+        gains = [
+            row["TWO-STAGE-END"]["top1"] - row["PATH"]["top1"]
+            for row in values["rows"]
+            if row["dataset"] == name
+        ]
+        claims.append(
+            Claim(
+                f"{name}: TWO-STAGE-END beats PATH for every teacher",
+                min(gains) > 0,
+                f"{len(gains)} teachers, by {min(gains):.2f} to {max(gains):.2f} points",
+            )
+        )
+    return Comparison((), (), (), tuple(claims))
+
+
+EXPERIMENT = Experiment(
+    "teacher-sweep", "Spread over twenty teachers", "", stages, measure, compare
+)

@@ -47,7 +47,9 @@ _OURS = {system.name for system in ENTRAIN_SYSTEMS}
 _SIZE = 6.0
 _LABEL_SIZE = 7.5  # points
 _STEPS = 100  # points along each segment of a line
+_ALONG_BAR = 9  # points of an error bar that labels must not cover
 _ROOM = 0.13  # margin beside the extreme systems, as a fraction of the axis
+_CITED_ROOM = 0.1  # the same where both axes are accuracies
 _NARROW = 150.0  # ratio of costs below which ticks are at 1, 2 and 5
 
 
@@ -98,8 +100,8 @@ def cited_and_measured(results: Results) -> Figure:
         for row, (x, y) in zip(rows, points, strict=True):
             _mark(axis, x, y, row)
         ends = [x for x, _ in points] + _spread(rows)
-        error_scale(axis, "x", ends, apart=0.08)
-        error_scale(axis, "y", ends)
+        error_scale(axis, "x", ends, apart=0.08, room=_CITED_ROOM)
+        error_scale(axis, "y", ends, room=_CITED_ROOM)
         low, high = axis.get_xlim()
         line = [(accuracy, accuracy) for accuracy in np.linspace(low, high, _STEPS)]
         axis.plot(*zip(*line, strict=True), **_EQUAL)
@@ -200,8 +202,8 @@ def _label_systems(
     for axis, rows, points, line in labels:
         names = [row["system"] for row in rows]
         bars = [
-            (x, y + side * (row["measured_sd"] or 0.0))
+            (x, y + part * (row["measured_sd"] or 0.0))
             for row, (x, y) in zip(rows, points, strict=True)
-            for side in (-1, 0, 1)
+            for part in np.linspace(-1.0, 1.0, _ALONG_BAR)
         ]
         label_points(axis, names, points, np.array([*bars, *line]), size=_LABEL_SIZE)

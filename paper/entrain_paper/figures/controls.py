@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_NAMES = {"TWO-STAGE-END from it": "TWO-STAGE-END from PATH, exact"}
 _TICK: dict[str, Any] = {"marker": "|", "markersize": 7.0, "markeredgewidth": 1.4}  # of a mean
 
 
@@ -36,7 +37,9 @@ def single_runs(results: Results) -> Figure:
 
 def recurrence(results: Results) -> Figure:
     """One panel per dataset; rows are the removed parts."""
-    return _rows(results["recurrence"]["rows"], "without", "DIRECT")
+    figure = _rows(results["recurrence"]["rows"], "without", "DIRECT")
+    figure.axes[0].set_ylabel("removed from the network")
+    return figure
 
 
 def _rows(rows: list[Values], label: str, method: str) -> Figure:
@@ -55,7 +58,7 @@ def _rows(rows: list[Values], label: str, method: str) -> Figure:
                 paper_marks(axis, [paper], [y + 0.28])
                 printed = True
             accuracies += [*tops, *([] if paper is None else [paper])]
-        row_axis(axis, names)
+        row_axis(axis, [_NAMES.get(name, name) for name in names])
         _scale(axis, accuracies, members, label, names)
         axis.set_xlabel("test top-1 accuracy (%)")
         heading(axis, dataset, letter)

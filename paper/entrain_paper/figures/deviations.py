@@ -46,10 +46,9 @@ def deviations(places: Sequence[Place]) -> Figure:
         key(f"{name}, judged", color=colour, marker="o", linestyle="none")
         for name, colour in DATASET_COLOURS.items()
     ]
-    hollow = {"color": "#555555", "markerfacecolor": "none", "linestyle": "none"}
-    looks += [
-        key("no scale of its own: not judged", marker="o", **hollow),
-    ]
+    if not all(place.judged for place in places):
+        hollow = {"color": "#555555", "markerfacecolor": "none", "linestyle": "none"}
+        looks.append(key("no scale of its own: not judged", marker="o", **hollow))
     if largest > _MOST:
         looks.append(key(f"beyond {_MOST:g}", color="#555555", marker=">", linestyle="none"))
     legend_below(figure, looks, columns=4)

@@ -17,7 +17,6 @@ _TICKS = (0, 20, 40, 60, 70, 80, 85, 88, 90, 93, 95, 97, 98, 98.5, 99, 99.3, 99.
 _STEPS = (5.0, 2.0, 1.0, 0.5, 0.2, 0.1)  # between ticks if these are too few
 _MIN_TICKS = 4
 _MIN_ERROR = 0.05  # percent; an error of 0 would be infinitely far away
-_ROOM = 0.06  # margin beside the extreme values, as a fraction of the axis
 
 
 def _position(accuracy: np.ndarray) -> np.ndarray:
@@ -30,16 +29,22 @@ def _accuracy(position: np.ndarray) -> np.ndarray:
 
 
 def error_scale(
-    axis: Axes, which: Literal["x", "y"], accuracies: Iterable[float], *, apart: float = 0.05
+    axis: Axes,
+    which: Literal["x", "y"],
+    accuracies: Iterable[float],
+    *,
+    apart: float = 0.05,
+    room: float = 0.06,
 ) -> None:
     """Make an axis logarithmic in 100 % - accuracy, increasing up or right, around `accuracies`.
 
-    The distance of neighbouring ticks is at least the fraction `apart` of the axis.
+    The distance of neighbouring ticks is at least the fraction `apart` of the axis, and the margin
+    beside the extreme values `room`.
     """
     known = np.array([accuracy for accuracy in accuracies if np.isfinite(accuracy)] or [0.0, 99.0])
     low, high = _position(np.array([known.min(), known.max()]))
-    room = max(_ROOM * (high - low), 0.05)
-    low, high = low - room, high + room
+    margin = max(room * (high - low), 0.05)
+    low, high = low - margin, high + margin
     ends, ticks = _accuracy(np.array([low, high])), _ticks(low, high, apart)
     labels = [f"{tick:g}" for tick in ticks]
     if which == "x":

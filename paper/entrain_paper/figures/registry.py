@@ -22,7 +22,7 @@ from entrain_paper.figures.performance import main_performance
 from entrain_paper.figures.robustness import scaling_noise_grid
 from entrain_paper.figures.rules import rule_gradients, rules_on_chips
 from entrain_paper.figures.symmetry import from_zero_symmetry
-from entrain_paper.figures.teachers import teacher_needed, teacher_seeds, teacher_sweep
+from entrain_paper.figures.teachers import teacher_needed, teacher_sweep
 from entrain_paper.figures.training_curves import (
     matched_continuations,
     stage2_components,
@@ -196,14 +196,6 @@ FIGURES: dict[str, PaperFigure] = {
             ("oscillator-scale", "widths"),
             oscillator_scale,
             ("oscillator-scale",),
-        ),
-        PaperFigure(
-            "teacher-seeds",
-            "Test accuracy of teachers of one architecture with different seeds, and of the PATH "
-            "and TWO-STAGE-END networks trained on each, one run each. The ticks at the right are "
-            "the paper's teacher and its means.",
-            ("teacher-seeds",),
-            teacher_seeds,
         ),
         PaperFigure(
             "records",

@@ -50,9 +50,10 @@ def rule_gradients(results: Results) -> Figure:
             axis.axhline(1.0, color="#555555", linestyle=":", linewidth=1.2, zorder=1)
         log_scale(axes[1, column], "y", [row["couplings"]["length"] for row in members])
         axes[1, column].set_xlabel(_AXES[curve])
-        heading(axes[0, column], _AXES[curve], "abcd"[column])
+        heading(axes[0, column], "", "abcd"[column])
     axes[0, 0].set_ylabel("cosine with exact gradient")
     axes[1, 0].set_ylabel("length / length of exact")
+    figure.align_xlabels()
     rules = list(dict.fromkeys(row["rule"] for row in rows))
     legend_below(figure, [key(rule, markersize=6.0, **_LOOKS[rule]) for rule in rules])
     return figure

@@ -26,7 +26,7 @@ from entrain_paper.figures.panels import (
     run_key,
     runs,
 )
-from entrain_paper.figures.style import MAIN_METHODS, METHOD_COLOURS, METHOD_MARKERS
+from entrain_paper.figures.style import MAIN_METHODS, METHOD_COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,44 +38,6 @@ _RULES = {"top1": "top-1", "cross-entropy": "cross-\nentropy"}
 _POINTS: dict[str, Any] = {"markersize": 5.5, "alpha": 0.55}
 _OBJECTIVES = {"labels": "DIRECT", "teacher's outputs": "teacher"}  # and their looks
 _EXACT_ZERO, _LEVEL = "exact zero", "96"
-
-
-def teacher_seeds(results: Results) -> Figure:
-    """One panel per dataset: teachers on the x axis, the paper's means as ticks at the right."""
-    rows = results["teacher-seeds"]["rows"]
-    figure, axes = panels(1, len(rows), (4.6 * len(rows), 3.6))
-    for axis, row in zip(axes[0], rows, strict=True):
-        dataset, teachers = row["dataset"], row["teachers"]
-        count = len(teachers)
-        _seed_marks(axis, [teacher["test_top1"] for teacher in teachers], "teacher")
-        printed = paper_row("teacher_training", dataset=dataset)
-        _paper_tick(axis, count, printed.get("test_top1"), "teacher")
-        for name, method in MAIN_METHODS.items():
-            _seed_marks(axis, [run[TOP1] for run in row[name]["runs"]], method)
-            printed = paper_row("multiseed", dataset=dataset, method=method)
-            _paper_tick(axis, count, printed.get("top1_mean"), method)
-        seeds = [str(teacher["seed"]) for teacher in teachers]
-        axis.set_xticks(range(count + 1), [*seeds, "paper"])
-        axis.set_xlim(-0.5, count + 0.5)
-        axis.axvline(count - 0.5, color="#AAAAAA", linewidth=0.8)
-        axis.grid(False, axis="x")
-        axis.set_xlabel("seed of the teacher")
-        axis.set_ylabel("test top-1 accuracy (%)")
-        heading(axis, dataset)
-    legend_below(figure, [method_key(method) for method in ("teacher", *MAIN_METHODS.values())])
-    return figure
-
-
-def _seed_marks(axis: Axes, values: list[float | None], method: str) -> None:
-    no_sds = [None] * len(values)
-    means(axis, range(len(values)), values, no_sds, method, linestyle="none", markersize=8.0)
-
-
-def _paper_tick(axis: Axes, x: float, value: float | None, method: str) -> None:
-    if value is not None:
-        colour = METHOD_COLOURS[method]
-        axis.hlines(value, x - 0.28, x + 0.28, color=colour, linewidth=2.0)
-        axis.plot(x, value, METHOD_MARKERS[method], markerfacecolor="white", markeredgecolor=colour)
 
 
 def teacher_sweep(results: Results) -> Figure:

@@ -10,16 +10,9 @@ import numpy as np
 from entrain.evaluation import summarise
 from entrain_paper.experiments import teacher_sweep
 from entrain_paper.experiments.comparison import printed
+from entrain_paper.experiments.experiment import METRIC_NAMES
 from entrain_paper.experiments.recurrence import HIDDEN, TRAINING, TWO_STEPS
-from entrain_paper.experiments.setting import AUXILIARY_RATE
-from entrain_paper.report.markdown import Column, Format, Row, metric_sd, percent, plain, table
-
-_METRICS = {
-    "top1": "top-1 %",
-    "top2": "top-2 %",
-    "agreement": "agreement %",
-    "endpoint_rmse": "endpoint RMSE",
-}
+from entrain_paper.report.markdown import Column, Format, Row, metric_sd, plain, table
 
 
 def sweep(values: Row) -> str:
@@ -32,7 +25,7 @@ def sweep(values: Row) -> str:
         ("dataset", plain("dataset")),
         ("teachers selected by", lambda row: row["rule"].replace("top1", "top-1")),
         ("method", plain("method")),
-        ("metric", lambda row: _METRICS[row["metric"]]),
+        ("metric", lambda row: METRIC_NAMES[row["metric"]]),
         ("mean ± SD", lambda row: f"{metric('mean')(row)} ± {metric('sd')(row)}"),
         ("min", metric("least")),
         ("max", metric("most")),
@@ -62,7 +55,7 @@ def _by_epoch(values: Row, quantiles: Sequence[Row]) -> list[str]:
     the paper's numbers lie between the two selection rules."""
     columns: list[Column] = [("dataset", plain("dataset")), ("teachers", plain("teachers"))]
     pairs = [(method, metric) for method in ("PATH", "TWO-STAGE-END") for metric in _CORRELATED]
-    columns += [(f"{m}, {_METRICS[metric]}", plain(f"{m} {metric}")) for m, metric in pairs]
+    columns += [(f"{m}, {METRIC_NAMES[metric]}", plain(f"{m} {metric}")) for m, metric in pairs]
     lines, sentences = [], []
     for name in dict.fromkeys(row["dataset"] for row in values["rows"]):
         rows = [row for row in values["rows"] if row["dataset"] == name]
@@ -109,46 +102,6 @@ _CORRELATED = ("top1", "endpoint_rmse")
 
 def _precision(row: Row) -> str:
     return ".4f" if row["metric"] == "endpoint_rmse" else ".2f"
-
-
-def more_teachers(values: Row) -> str:
-    """Means over five teachers, and the paper's numbers from one teacher."""
-    both: list[Column] = [
-        ("PATH top-1 %", metric_sd("top1", "path")),
-        ("paper", lambda row: percent(row["paper_path"])),
-        ("TWO-STAGE-END top-1 %", metric_sd("top1", "two_stage_end")),
-        ("paper", lambda row: percent(row["paper_two_stage_end"])),
-    ]
-    wide: list[Column] = [
-        ("dataset", plain("dataset")),
-        ("H", plain("H")),
-        ("teachers selected by", lambda row: row["rule"].replace("top1", "top-1")),
-        ("epochs of Stage II", plain("epochs")),
-        *both,
-    ]
-    return "\n\n".join(
-        [
-            table(values["widths"], wide),
-            _longer(values["widths"]),
-            "The architectures whose numbers differ most from the paper's, at learning rate "
-            f"{AUXILIARY_RATE:g}:",
-            table(values["architectures"], [("teacher", plain("identifier")), *both]),
-        ]
-    )
-
-
-def _longer(rows: Sequence[Row]) -> str:
-    """The gain of a longer Stage II, in a sentence."""
-    tops: dict[tuple[str, str], dict[int, float]] = {}
-    for row in rows:
-        by_epochs = tops.setdefault((row["dataset"], row["rule"]), {})
-        by_epochs[row["epochs"]] = row["two_stage_end"]["mean"]["top1"]
-    gains = [
-        f"{top1[max(top1)] - top1[min(top1)]:+.2f} points on {name} (teachers selected by "
-        f"{rule.replace('top1', 'top-1')})"
-        for (name, rule), top1 in tops.items()
-    ]
-    return f"Twice as many epochs of Stage II change TWO-STAGE-END by {', '.join(gains)}."
 
 
 def recurrence(values: Row) -> str:
@@ -278,7 +231,6 @@ def test_norm(values: Row) -> str:
 
 CONTROL_TABLES: dict[str, Format] = {
     "teacher-sweep": sweep,
-    "more-teachers": more_teachers,
     "recurrence": recurrence,
     "from-zero-symmetry": symmetry,
     "likelihood": likelihood,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
-from entrain_paper.experiments.comparison import Claim, printed
+from entrain_paper.experiments.comparison import Claim, listed
 from entrain_paper.experiments.setting import FASHION, MNIST, PAPER, SELECTION
+from entrain_paper.experiments.teacher_spread import width_name
 from entrain_paper.report.markdown import percent
 from entrain_paper.reproduction.measured import read_together
 
@@ -45,76 +47,60 @@ def _weight(results: Results) -> str:
     )
 
 
-def _small_weight(results: Results) -> str:
-    """The difference of weights 0.1 and 1 over training orders."""
-    rows = {(r["dataset"], r["what"]): r for r in results["single-runs"]["values"]["rows"]}
-    small, one = rows.get((MNIST, "weight 0.1")), rows.get((MNIST, "TWO-STAGE-END"))
-    if small is None or one is None:
-        return ""
-    spans = [
-        f"{percent(min(tops))} to {percent(max(tops))} %"
-        for tops in ([run["top1"] for run in row["runs"]] for row in (small, one))
-    ]
-    difference = one["mean"]["top1"] - small["mean"]["top1"]
-    return (
-        f"Over {len(small['runs'])} training orders weight 0.1 has {spans[0]} and weight 1 "
-        f"{spans[1]}; their means differ by {printed(difference, '.2f')} points."
-    )
-
-
 def _path_by_width(results: Results) -> str:
-    """The range of PATH over teachers of one width, and over the widths."""
-    swept = [
-        row["PATH"]["top1"]
-        for row in results["teacher-sweep"]["values"]["rows"]
-        if (row["dataset"], row["rule"]) == (FASHION, SELECTION[FASHION])
-    ]
-    widths = [r["path"]["mean"]["top1"] for r in _widths(results)]
+    """The range of PATH over teachers of one width, and its means by width."""
+    swept = [row["PATH"]["top1"] for row in _swept(results)]
+    means = _means_by_width(results, "path")
+    best = max(means, key=lambda width: means[width])
     return (
         f"At H = {PAPER.hidden} our {len(swept)} teachers give PATH from {percent(min(swept))} to "
-        f"{percent(max(swept))} %; our widths, one teacher each, from {percent(min(widths))} to "
-        f"{percent(max(widths))} %."
+        f"{percent(max(swept))} %. Over {_teacher_counts(results)}, PATH has means of "
+        f"{listed(means.values())} %, the best at H = {best}."
     )
 
 
 def _last_doubling(results: Results) -> str:
-    """The steps with means over teachers, where more than one teacher was trained."""
-    main = [
-        row["TWO-STAGE-END"]["top1"]
-        for row in results["teacher-sweep"]["values"]["rows"]
-        if (row["dataset"], row["rule"]) == (FASHION, SELECTION[FASHION])
-    ]
-    rows = _widths(results)
-    wide = [
-        row["two_stage_end"]
-        for row in results["more-teachers"]["values"]["widths"]
-        if (row["dataset"], row["H"], row["rule"]) == (FASHION, rows[-1]["H"], SELECTION[FASHION])
-    ]
-    if not wide or len(rows) < 3:
-        return ""
-    before, ours = rows[-3]["two_stage_end"]["mean"]["top1"], rows[-2]["two_stage_end"]["mean"]
-    above = sum(top > ours["top1"] for top in main)
-    after = fmean(run["top1"] for run in wide[0]["runs"])
-    step, last = fmean(main) - before, after - fmean(main)
+    """The steps between the widths, with means over teachers."""
+    means = list(_means_by_width(results, "two_stage_end").values())
+    steps = [after - before for before, after in pairwise(means)]
+    smallest = "the last is the smallest" if min(steps) == steps[-1] else "the last is not smallest"
     return (
-        f"{above} of our {len(main)} teachers at H = {rows[-2]['H']} give more than the main one. "
-        f"With means over {len(main)} teachers at H = {rows[-2]['H']} and "
-        f"{len(wide[0]['runs'])} at H = {rows[-1]['H']} (one at H = {rows[-3]['H']}), the last two "
-        "steps are "
-        f"{printed(step, '+.2f')} and {printed(last, '+.2f')} points: returns do diminish."
-        if last < step
-        else f"With means over teachers the last two steps are {printed(step, '+.2f')} and "
-        f"{printed(last, '+.2f')} points."
+        f"Over {_teacher_counts(results)}, the steps between means are {listed(steps, '+.2f')} "
+        f"points: {smallest}."
     )
 
 
-def _widths(results: Results) -> list[Any]:
-    return [r for r in results["widths"]["values"]["rows"] if r["dataset"] == FASHION]
+def _means_by_width(results: Results, method: str) -> dict[int, float]:
+    """Mean top-1 over the teachers of each width, from the smallest width to the largest."""
+    main = {"path": "PATH", "two_stage_end": "TWO-STAGE-END"}[method]
+    means = {PAPER.hidden: fmean(row[main]["top1"] for row in _swept(results))}
+    for row in _family(results):
+        width = int(row["network"].removeprefix(width_name("")))
+        means[width] = fmean(run["top1"] for run in row[method]["runs"])
+    return dict(sorted(means.items()))
+
+
+def _teacher_counts(results: Results) -> str:
+    """The numbers of teachers of the widths, in words."""
+    count = len(_family(results)[0]["teachers"])
+    return f"{count} teachers of each width ({len(_swept(results))} at H = {PAPER.hidden})"
+
+
+def _swept(results: Results) -> list[Any]:
+    return [
+        row
+        for row in results["teacher-sweep"]["values"]["rows"]
+        if (row["dataset"], row["rule"]) == (FASHION, SELECTION[FASHION])
+    ]
+
+
+def _family(results: Results) -> list[Any]:
+    rows = results["teachers-of-widths"]["values"]["rows"]
+    return [row for row in rows if row["dataset"] == FASHION]
 
 
 EVIDENCE: dict[str, tuple[tuple[str, ...], Callable[[Results], str]]] = {
-    "weight 0.1": (("single-runs",), _small_weight),
     "weight 10": (("single-runs",), _weight),
-    "PATH by width": (("teacher-sweep", "widths"), _path_by_width),
-    "last doubling": (("teacher-sweep", "widths", "more-teachers"), _last_doubling),
+    "PATH by width": (("teacher-sweep", "teachers-of-widths"), _path_by_width),
+    "last doubling": (("teacher-sweep", "teachers-of-widths"), _last_doubling),
 }

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 
 from entrain.evaluation import summarise
 from entrain_paper.experiments.comparison import printed
+from entrain_paper.experiments.experiment import METRIC_NAMES
 from entrain_paper.experiments.setting import MNIST
 from entrain_paper.experiments.shared_stages import METHODS
+from entrain_paper.experiments.teacher_spread import width_name
 from entrain_paper.figures.panels import paper_row
 from entrain_paper.report.markdown import Column, Row, metric_sd, percent, plain, table
 
@@ -20,9 +22,21 @@ def pairs(values: Row) -> str:
         ("teachers", lambda row: str(len(row["teachers"]))),
         ("teacher top-1 %", lambda row: _spread([t["test_top1"] for t in row["teachers"]])),
         ("PATH top-1 %", metric_sd("top1", "path")),
+        ("paper", lambda row: _paper(row, "path_top1")),
         ("TWO-STAGE-END top-1 %", metric_sd("top1", "two_stage_end")),
+        ("paper", lambda row: _paper(row, "two_stage_end_top1")),
     ]
     return table(values["rows"], columns)
+
+
+def _paper(row: Row, name: str) -> str:
+    """The paper's number, of one teacher, for a member of a family."""
+    hidden = row["network"].removeprefix(width_name(""))
+    size = int(hidden) if hidden.isdigit() else 0
+    width = paper_row("width_scaling", dataset=row["dataset"], H=size)
+    other = paper_row("architecture_sweep", identifier=row["network"])
+    number = width.get(f"{name}_mean", other.get(name))
+    return "" if number is None else percent(number)
 
 
 def branches(values: Row) -> str:
@@ -62,7 +76,7 @@ def checkpoint_rules(values: Row) -> str:
             lines.append(
                 {
                     "method": method,
-                    "metric": metric.replace("_", " "),
+                    "metric": METRIC_NAMES[metric],
                     "ours": _spread(numbers, form),
                     "range": f"{printed(min(numbers), form)} to {printed(max(numbers), form)}",
                     "paper": printed(paper[f"{key}_mean"], form),

@@ -38,7 +38,8 @@ orders of one teacher |
 | ○ | the paper's number lies between the smallest and the largest of our training orders of the \
 same training. No distribution is assumed |
 | ≈ | the paper's number is a plausible further draw from our teachers of the same network (95 %: \
-their mean ± t s √(1 + 1/n)); the paper's teacher is not one of them |
+their mean ± t s √(1 + 1/n); where rounding decides single runs, their range); the paper's teacher \
+is not one of them |
 | ✗ | it lies outside our teachers, or outside {DECISIVE} or more training orders |
 | · | no scale of its own: we have one teacher and too few orders of this training. It is not \
 judged, and no other network's spread takes the place of its own |
@@ -152,8 +153,12 @@ def _labelled(comparison: Comparison) -> list[tuple[str, Cell]]:
     """Every number with its row and column in words."""
     labelled = []
     for row in comparison.rows:
+        names = [
+            f"{head} = {label}" if label.replace(".", "").isdigit() else label
+            for head, label in zip(comparison.labels, row.labels, strict=True)
+        ]
         for column, cell in zip(comparison.columns, row.cells, strict=True):
-            labelled.append((", ".join((*row.labels, column)), cell))
+            labelled.append((", ".join((*names, column)), cell))
     return labelled + [(row.labels[0], cell) for row in comparison.text for cell in row.cells]
 
 
@@ -190,14 +195,17 @@ def headline(judged: Judged) -> str:
         judged.supported(additional=additional) for additional in (False, True)
     )
     agreeing = sum(total[verdict] for verdict in AGREEING)
+    compared = ""
+    if known:
+        compared = f"; {beyond} of the {known} that can be compared with the main network differ "
+        compared += "more than two of its teachers do"
     return (
         f"Of {measured} measured numbers, {agreeing} agree: "
         f"{total[AGREEING[0]]} lie within two of the paper's standard deviations, "
         f"{total[AGREEING[1]]} within our training orders and {total[AGREEING[2]]} within our "
         f"teachers. {total['differs']} differ (about {judged.by_chance():.0f} would by chance). "
         f"{total['no own scale']} have no scale of their own (one teacher, too few training "
-        f"orders) and are not judged; {beyond} of the {known} that can be compared with the main "
-        "network differ more than two of its teachers do. "
+        f"orders) and are not judged{compared}. "
         f"{total['setting']} settings and constants are equal. {repeats} further numbers are "
         f"shown but not counted. {holding} of {claims} sentences of the paper hold here, and "
         f"{own_holding} of {own} of the additional experiments."

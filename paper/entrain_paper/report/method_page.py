@@ -9,6 +9,7 @@ from typing import Any
 from entrain.utils import escape
 from entrain_paper.experiments import EXPERIMENTS
 from entrain_paper.experiments.comparison import VERDICTS, Scale, Source, printed
+from entrain_paper.experiments.experiment import METRIC_NAMES
 from entrain_paper.experiments.teacher_spread import GAIN
 from entrain_paper.report.assumptions import ASSUMPTIONS, open_points
 from entrain_paper.report.judged import LEGEND, SYMBOLS, Judged
@@ -18,19 +19,12 @@ from entrain_paper.report.pages import PAGE_OF
 
 Results = Mapping[str, Any]
 
-_METRICS = {
-    "test_top1": "top-1 %",
-    "top1": "top-1 %",
-    "agreement": "agreement %",
-    "endpoint_rmse": "endpoint RMSE",
-    "rmse_reduction": "RMSE reduction",
-}
+_LISTED = set(METRIC_NAMES) - {"top2"}
 _SCALES = """\
 A training has a scale only from draws of the same training: the same dataset, network, learning \
 rate and objective. A family of trainings (the widths, the architectures, the branches at the \
 auxiliary rate) has scales over teachers only if all its members have them: if only some got more \
-teachers, the choice would decide verdicts. So the five teachers that more-teachers has for \
-H = 128 and for four architectures, chosen by their differences from the paper, judge nothing."""
+teachers, the choice would decide verdicts."""
 
 
 def method_page(results: Results, judged: Judged, protocol: Mapping[str, Any]) -> str:
@@ -91,7 +85,7 @@ def _limits(judged: Judged) -> str:
         ("Over training orders: the smallest and the largest (○).", "o"),
     ):
         chosen = judged.spread.teachers if scales == "t" else judged.spread.orders
-        rows = [_limit(by, scale) for by, scale in chosen.items() if by[2] in _METRICS]
+        rows = [_limit(by, scale) for by, scale in chosen.items() if by[2] in _LISTED]
         if rows:
             parts.append(f"{title}\n\n" + table(rows, [(name, plain(name)) for name in rows[0]]))
     return "\n\n".join(parts)
@@ -104,7 +98,7 @@ def _limit(by: Source, scale: Scale) -> dict[str, str]:
     return {
         "dataset": dataset,
         "method": method.replace(GAIN, "gain of Stage II"),
-        "metric": _METRICS[metric],
+        "metric": METRIC_NAMES[metric],
         "draws": str(len(scale.draws)),
         "mean": printed(scale.mean, form),
         "from": printed(low, form),

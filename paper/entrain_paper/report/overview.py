@@ -78,12 +78,21 @@ def _answer(judged: Judged) -> str:
     agreeing = sum(total[verdict] for verdict in AGREEING)
     if not counted:
         return ""
-    return (
-        f"**Result.** {holding} of {counted} sentences of the paper hold here. Of the "
-        f"{agreeing + total['differs']} numbers that can be judged, {agreeing} agree. "
-        f"{total['no own scale']} more have no scale of their own and are not judged; "
-        f"{judged.beyond_nearest()[0]} of these are far from the paper's."
-    )
+    parts = [
+        f"**Result.** {holding} of the paper's {counted} sentences hold here. Of the "
+        f"{agreeing + total['differs']} numbers that can be judged, {agreeing} agree and "
+        f"{total['differs']} differ (about {judged.by_chance():.0f} would by chance)."
+    ]
+    if total["no own scale"]:
+        parts.append(
+            f"{total['no own scale']} more are not judged, because we have too few teachers and "
+            f"orders of the same training; {judged.beyond_nearest()[0]} of these are far from the "
+            "paper's."
+        )
+    if failing := dict.fromkeys(name for name, _ in judged.failing(additional=False)):
+        titles = " and ".join(_link(name, EXPERIMENTS[name].title) for name in failing)
+        parts.append(f"What does not hold is in {titles}, [below](#what-fails).")
+    return " ".join(parts)
 
 
 def _accuracies(results: Results) -> str:
@@ -107,7 +116,12 @@ def _accuracies(results: Results) -> str:
         ]
         runs = len(rows[BOTH[0], METHODS[0]]["runs"])
     head = ["dataset", "method", "paper, %", f"ours, % ({runs} orders)", "over our teachers, %"]
-    return "## Test accuracy of 74 oscillators\n\n" + grid(head, lines)
+    note = (
+        "Both numbers are of one teacher, which is not the same one; ± is the SD over training "
+        "orders. The last column has the lowest and the highest accuracy over our teachers, and "
+        "their number."
+    )
+    return f"## Test accuracy of 74 oscillators\n\n{grid(head, lines)}\n\n{note}"
 
 
 def _paper(name: str, method: str) -> list[str]:
@@ -174,25 +188,30 @@ def _failures(results: Results, judged: Judged) -> str:
 
 
 def _differing(judged: Judged) -> str:
-    """The numbers that differ, in a list."""
-    lines = [
-        f"- {label}: paper {printed(cell.paper, cell.form)}, {_ours(cell)} ({_link(name, 'table')})"
-        for name, label, cell in judged.differing()
-        if cell.paper is not None
-    ]
-    names = dict.fromkeys(name for name, _, cell in judged.differing() if cell.paper is not None)
-    reasons = [
-        f"{EXPERIMENTS[name].title}: {judged.comparisons[name].reason}."
-        for name in names
-        if judged.comparisons[name].reason
-    ]
-    parts = ["Numbers that differ:\n\n" + "\n".join(lines)] if lines else []
-    return "\n\n".join([*parts, *([f"Likely reasons. {' '.join(reasons)}"] if reasons else [])])
+    """The numbers that differ, by experiment, with the likely reason."""
+    numbers: dict[str, list[tuple[float, str]]] = {}
+    for name, label, cell in judged.differing():
+        if cell.paper is not None:
+            distance = abs(cell.position(judged.spread) or 0.0)
+            text = f"{label} {_ours(cell)} (paper {printed(cell.paper, cell.form)})"
+            numbers.setdefault(name, []).append((distance, text))
+    lines = []
+    for name, differing in numbers.items():
+        farthest = sorted(differing, reverse=True)[:_SHOWN]
+        title = _link(name, EXPERIMENTS[name].title)
+        shown = "<br>".join(text for _, text in farthest)
+        why = judged.comparisons[name].reason
+        lines.append([title, str(len(differing)), shown, f"{why[:1].upper()}{why[1:]}"])
+    head = ["page", "numbers", f"the farthest, {_SHOWN} at most", "likely reason"]
+    return f"Numbers that differ:\n\n{grid(head, lines)}" if lines else ""
+
+
+_SHOWN = 3  # numbers of one experiment on the first page
 
 
 def _ours(cell: Cell) -> str:
     known = cell.ours is not None and math.isfinite(cell.ours)
-    return f"ours {printed(cell.ours, cell.form)}" if known and cell.ours is not None else "ours -"
+    return printed(cell.ours, cell.form) if known and cell.ours is not None else "-"
 
 
 def _failure(name: str, claim: Claim, why: str) -> str:
@@ -204,12 +223,15 @@ def _failure(name: str, claim: Claim, why: str) -> str:
 
 
 def _figure(judged: Judged) -> str:
+    hollow = (
+        " Hollow: no scale of its own; the unit is the difference of two teachers of the main "
+        "network, for orientation only."
+    )
     return (
         f"![The difference of every number over its scale](figures/{DEVIATIONS}.png)\n\n"
         "*Every counted number on one axis: ours minus the paper's, over the scale that judges it. "
         "Between the lines it agrees. Filled: judged by the paper's orders, our orders or our "
-        "teachers. Hollow: no scale of its own; the unit is the difference of two teachers of the "
-        "main network, for orientation only.*"
+        f"teachers.{hollow if judged.beyond_nearest()[1] else ''}*"
     )
 
 

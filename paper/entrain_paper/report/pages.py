@@ -58,7 +58,7 @@ OWN_PAGES = (
         "controls",
         "Controls: other teachers, training orders and starts",
         (
-            *("teacher-sweep", "teacher-seeds", "more-teachers", "checkpoint-rules"),
+            *("teacher-sweep", "checkpoint-rules"),
             *("teachers-of-widths", "teachers-of-architectures", "teachers-of-branches"),
             *("single-runs", "architecture-orders", "from-zero", "from-zero-symmetry"),
             *("likelihood", "test-norm"),

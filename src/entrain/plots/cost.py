@@ -49,6 +49,8 @@ def draw_cost(path: Path, systems: Sequence[dict[str, Any]], title: str) -> None
     )
     left.invert_yaxis()
     left.set_title(label(title, 60), fontsize=9.5)
+    for axis, letter in ((left, "(a)"), (right, "(b)")):
+        axis.set_title(letter, loc="left", fontsize=9.5, fontweight="bold")
     handles, names = right.get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=6, fontsize=7.5, frameon=False)
     save(figure, path)
