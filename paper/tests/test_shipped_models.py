@@ -12,7 +12,6 @@ from entrain_paper.experiments.shared_stages import METHODS
 NAMES = {"MNIST": "mnist-74", "Fashion-MNIST": "fashion-mnist-74"}
 
 
-@pytest.mark.xfail(strict=True, reason="the shipped networks are those of teacher seed 3")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", BOTH)
 def test_shipped_network_is_the_first_run_of_the_main_tables(name: str, method: str) -> None:

@@ -89,11 +89,15 @@ def _protocol(model: Model, training: dict[str, Any]) -> str:
     if model.protocol == "DIRECT":
         steps, fine = training["coarse_steps"], training["fine_epochs"]
         until = f" but in the last {fine} epochs" if steps < model.network.dynamics.steps else ""
+        targets, teacher = "labels", "No teacher"
+        if training["distillation"]:
+            targets = f"probabilities of a teacher at temperature {training['temperature']:g}"
+            teacher = "Teacher: two convolutional networks,\n  which see the same distorted images"
         return (
-            f"DIRECT: labels, {training['epochs']} epochs of AdamW from small random couplings;\n"
-            f"  batch size 256, rates {training['input_rate']:g} and "
+            f"DIRECT: {targets},\n  {training['epochs']} epochs of AdamW from small random "
+            f"couplings; batch size 256, rates {training['input_rate']:g} and "
             f"{training['coupling_rate']:g}, {steps} Euler steps{until},\n"
-            f"  augmentation {_distortion(training['augmentation'])}. No teacher"
+            f"  augmentation {_distortion(training['augmentation'])}. {teacher}"
         )
     spent = f"{training['epochs']} epochs of SGD at rate {training['learning_rate']:g}"
     how = {

@@ -3,11 +3,13 @@
     python paper/tools/ship_models.py results            # PATH and TWO-STAGE-END of the main tables
     python paper/tools/ship_models.py results --direct   # networks that were trained on labels
     python paper/tools/ship_models.py results --robust   # networks that were trained for chips
+    python paper/tools/ship_models.py FOLDER --distilled # networks of benchmarks/distillation.py
 
 PATH and TWO-STAGE-END are the first run of `multiseed`, with its teacher: the network from which
 the ablation and the trajectories of the report continue. Of the five DIRECT networks of `records`
 the best on validation images ships, of the networks for chips (`trained-for-chips`) the best on
-the validation chips. The test images are evaluated afterwards, for the card.
+the validation chips, of the distilled networks the best on validation images, which
+`benchmarks/distillation.py --models FOLDER` keeps. The test images are evaluated afterwards.
 
 A trial with small networks:
 
@@ -19,7 +21,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -27,8 +29,8 @@ from model_cards import card, card_for_chips
 
 from entrain.data import ImageDataset, load_dataset
 from entrain.evaluation.chip_yield import yield_of
-from entrain.models.model import Model
-from entrain.training import Stage, TrainingState
+from entrain.models.model import Model, read_model
+from entrain.training import Recipe, Stage, TrainingState
 from entrain.utils.device import choose_device
 from entrain.utils.files import write_atomically
 from entrain_paper.experiments import shared_stages
@@ -62,6 +64,19 @@ class Shipping:
         for name in BOTH:
             stage = shared_stages.direct_stage(self.setting, name)
             self._ideal(name, stage, self._best(stage), "-direct")
+
+    def distilled(self) -> None:
+        """Ship the networks that were trained on the convolutional teacher."""
+        for name in BOTH:
+            dataset = self.setting.dataset(name)
+            model = read_model(self.folder.path / f"{dataset}-74-teacher.safetensors")
+            data = load_dataset(dataset)
+            training = Recipe.from_json(model.details["recipe"]).protocols[-1].settings()
+            shown = {key: model.details[key] for key in ("run", "seed", "epoch", "validation")}
+            details = shown | {"training": training, "test": model.evaluate(data.test)}
+            title = f"{dataset}-74-distilled"
+            shipped = replace(model, details=details)
+            self._ship(title, shipped, card(title, name, shipped, data))
 
     def _ideal(self, name: str, stage: Stage, run: int, ending: str) -> None:
         """Ship a run of a stage, without imperfections."""
@@ -142,10 +157,11 @@ class Shipping:
 def main() -> None:
     """Ship the models of the command line."""
     parser = argparse.ArgumentParser(description="Select and write the models that ship.")
-    parser.add_argument("folder", type=Path, help="results of entrain reproduce")
+    parser.add_argument("folder", type=Path, help="results of entrain reproduce, or models")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--direct", action="store_true", help="networks trained on labels")
     which.add_argument("--robust", action="store_true", help="networks trained for chips")
+    which.add_argument("--distilled", action="store_true", help="networks of a folder of models")
     parser.add_argument("--chips", type=int, default=1000, help="1,000 take 10 CPU minutes a model")
     parser.add_argument("--size", choices=SETTINGS, default="paper")
     parser.add_argument("--models", type=Path, default=MODELS, help="folder to write to")
@@ -162,6 +178,8 @@ def main() -> None:
         shipping.robust()
     elif arguments.direct:
         shipping.direct()
+    elif arguments.distilled:
+        shipping.distilled()
     else:
         shipping.main()
 
