@@ -71,13 +71,13 @@ export class TrainingView {
   ) {
     this.fields.showRate(RATE.points);
     this.settings = this.fields.settings;
-    this.plane = make("div", {}, make("h3", {}, "What is read where"), this.map.canvas, this.classChooser());
+    this.plane = make("div", {}, make("h3", {}, "Class by place"), this.map.canvas, this.classChooser());
     this.digits = make(
       "div",
       {},
       make("h3", {}, "What test digits are read as"),
       this.sheet.canvas,
-      make("p", { class: "caption" }, "Framed: read wrong. None of these is learnt."),
+      make("p", { class: "caption" }, "Framed: read wrong. The network is not trained on these."),
     );
     const tools = make(
       "div",
@@ -91,14 +91,14 @@ export class TrainingView {
       { class: "tools" },
       button("learn-open", "Watch it decide", () => void this.use(events.onOpen)),
       button("learn-save", "Save the model", () => void this.use((file) => download(file.name, file))),
-      button("learn-trained", "The network that learnt 60,000 digits", events.onTrained),
+      button("learn-trained", "The network trained on MNIST", events.onTrained),
     );
     root.append(
       make("h2", {}, "See it learn"),
       make(
         "p",
         { class: "caption" },
-        "The oscillators begin almost uncoupled. Each step runs them on 32 examples, asks how the loss would change with every coupling, input weight and bias, and moves them a little downhill.",
+        "The oscillators begin almost uncoupled. Each step runs them on 32 examples, computes the slope of the loss in every coupling, input weight and bias, and moves them a little downhill.",
       ),
       this.fields.root,
       tools,
@@ -109,13 +109,19 @@ export class TrainingView {
         { class: "learn-views" },
         this.plane,
         this.digits,
-        make("div", {}, make("h3", {}, "The loss"), this.curve.canvas),
+        make(
+          "div",
+          {},
+          make("h3", {}, "The loss"),
+          this.curve.canvas,
+          make("p", { class: "caption" }, "Logarithmic; thin: every step, thick: the running mean."),
+        ),
         make(
           "div",
           {},
           make("h3", {}, "The couplings"),
           this.wires.canvas,
-          make("p", { class: "caption" }, "Blue pulls together, orange pushes apart, the thicker the stronger. Coloured rings: the outputs. Point at the plane to see the hands at t_f."),
+          make("p", { class: "caption" }, "Blue pulls together, orange pushes apart, the thicker the stronger. Coloured rings: the outputs. Point at the plane to see the phases at t_f."),
         ),
       ),
       after,
