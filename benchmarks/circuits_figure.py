@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from entrain.plots.style import CLASS_COLOURS, STYLE, save
+from entrain.plots.style import CLASS_COLOURS, COLUMN, STYLE, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ def draw_circuits(path: Path, results: dict[str, Any]) -> None:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10.0, 4.0), layout="constrained")
+    figure = Figure(figsize=(COLUMN, 3.8), layout="constrained")
     with rc_context(STYLE):
         left, right = figure.subplots(1, 2)
     if "cycles" in results:
@@ -68,5 +68,5 @@ def _against_words(axis: Axes, rows: list[dict[str, Any]]) -> None:
     axis.set_ylim(swept[0]["float"] - 2.0, swept[0]["float"] + 0.15)
     axis.set_xlabel("bits")
     axis.set_ylabel("test top-1 accuracy (%)")
-    axis.set_title(f"{model} in integers; dotted: float, and 0.1 points below", fontsize=9.5)
+    axis.set_title(f"{model} in integers;\ndotted: float, and 0.1 points below", fontsize=9.5)
     axis.legend(fontsize=8, frameon=False, title="bits of", title_fontsize=8)

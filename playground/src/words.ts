@@ -11,7 +11,7 @@ const DRAWN: Record<string, string> = {
 
 const TRAININGS: Record<string, string> = {
   "TWO-STAGE-END": "trained in two stages",
-  PATH: "trained in the first stage only",
+  PATH: "trained in one stage",
   DIRECT: "trained on labels alone",
 };
 

@@ -145,7 +145,7 @@ def test_both_trainings_side_by_side_read_what_python_reads(page: Visit) -> None
         expected = pytest.approx(model.scores(tiles[apart])[0].tolist(), abs=1e-5)
         assert page.scores(suffix) == expected
     titles = re.findall(r"The network trained in (.*?) ([A-Z]\S+)", page.text("verdicts"))
-    assert titles == [("two stages", "TWO-STAGE-END"), ("the first stage only", "PATH")]
+    assert titles == [("two stages", "TWO-STAGE-END"), ("one stage", "PATH")]
     here, there = (page.get(f"verdict{suffix}").bounding_box() for suffix in ("", "-other"))
     assert here["x"] + here["width"] <= there["x"]
     assert abs(here["y"] - there["y"]) < 5

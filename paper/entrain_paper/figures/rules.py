@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from entrain.plots.style import CLASS_COLOURS
+from entrain.plots.style import CLASS_COLOURS, COLUMN
 from entrain_paper.figures.error_scale import error_scale, spans
 from entrain_paper.figures.panels import (
     Results,
@@ -42,14 +42,13 @@ def rule_gradients(results: Results) -> Figure:
     """One column per curve, for the gradient of the couplings. Top: cosine. Bottom: length."""
     rows = results["rule-gradients"]["rows"]
     curves = list(dict.fromkeys(row["curve"] for row in rows))
-    figure, axes = panels(2, len(curves), (2.9 * len(curves), 5.2), sharex="col", sharey="row")
+    figure, axes = panels(2, len(curves), (COLUMN, 5.0), sharex="col", sharey="row")
     for column, curve in enumerate(curves):
         members = [row for row in rows if row["curve"] == curve]
         for axis, measure in zip(axes[:, column], ("cosine", "length"), strict=True):
             _plot_curve(axis, members, measure)
             axis.axhline(1.0, color="#555555", linestyle=":", linewidth=1.2, zorder=1)
         log_scale(axes[1, column], "y", [row["couplings"]["length"] for row in members])
-        axes[1, column].set_xlabel(_AXES[curve])
         heading(axes[0, column], _AXES[curve], "abcd"[column])
     axes[0, 0].set_ylabel("cosine with exact gradient")
     axes[1, 0].set_ylabel("length / length of exact")

@@ -25,7 +25,7 @@ export interface ChoiceView {
 /** What a training is, and the name that the paper or the package has for it. */
 const TRAININGS: Record<Protocol, [words: string, name: string]> = {
   "two-stage-end": ["in two stages", "TWO-STAGE-END"],
-  path: ["in the first stage only", "PATH"],
+  path: ["in one stage", "PATH"],
   direct: ["on labels alone", "DIRECT"],
   robust: ["for imperfect chips", "DIRECT on chips"],
 };

@@ -44,7 +44,8 @@ def single_file(files: Mapping[str, Content]) -> str:
     )
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}' 'wasm-unsafe-eval'; "
-        f"style-src '{_digest(style)}'; img-src blob: data:; worker-src blob:; base-uri 'none'; form-action 'none'"
+        f"style-src '{_digest(style)}'; img-src blob: data:; worker-src blob:; "
+        "base-uri 'none'; form-action 'none'"
     )
     # Functions, since sub would interpret a backslash in a string.
     page = _POLICY.sub(lambda match: f"{match[1]}{policy}{match[2]}", page)

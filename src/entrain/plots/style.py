@@ -50,6 +50,9 @@ STYLE: dict[Any, Any] = {
 """The look of all figures, for `matplotlib.style.use` or `matplotlib.rc_context`."""
 
 
+COLUMN = 8.0
+"""Inches of a column of text. A figure is no wider, so that its text keeps its size there."""
+
 _FORMATS = (".png", ".pdf", ".svg")
 
 

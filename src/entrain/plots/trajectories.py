@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from entrain.plots.style import class_colour, label, save
+from entrain.plots.style import COLUMN, class_colour, label, save
 from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def trajectories(
     names = [label(name) for name in class_names]
     per_row = max(1, min(10, _LEGEND // max(map(len, names[:keys]), default=1)))
     figure = Figure(
-        figsize=(2.3 * columns, 2.0 * rows + 0.95 + 0.15 * math.ceil(keys / per_row)),
+        figsize=(COLUMN / 5 * columns, 1.75 * rows + 0.95 + 0.15 * math.ceil(keys / per_row)),
         layout="constrained",
     )
     axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
