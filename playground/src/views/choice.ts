@@ -126,5 +126,5 @@ function factsOf(model: Model): string {
   const quality = measured === "" ? "" : ` Accuracy: ${measured}.`;
   const trained = trainingName(model) === protocol ? `trained by ${protocol}` : trainingName(model);
   const sizes = `${counted(hidden, "hidden oscillator")} and ${counted(outputs, "output")}`;
-  return `${sizes}, ${trained}: ${dataset}, ${read}.${quality}${chips}`;
+  return `${sizes}; ${dataset}, ${read}; ${trained}.${quality}${chips}`;
 }

@@ -71,7 +71,7 @@ export class TrainingView {
   ) {
     this.fields.showRate(RATE.points);
     this.settings = this.fields.settings;
-    this.plane = make("div", {}, make("h3", {}, "Class by place"), this.map.canvas, this.classChooser());
+    this.plane = make("div", {}, make("h3", {}, "Decision map"), this.map.canvas, this.classChooser());
     this.digits = make(
       "div",
       {},
