@@ -24,6 +24,13 @@ def solution_figure(solution: Solution, target: float | None = None) -> Figure:
     Args:
         solution: Result of `entrain.solve`.
         target: A value to mark, such as the best known one.
+
+    Examples:
+        >>> graph = entrain.ising.WeightedGraph(3, np.array([0, 1]), np.array([1, 2]), np.ones(2))
+        >>> solution = entrain.solve(entrain.ising.MaxCut(graph), restarts=4)
+        >>> figure = entrain.plots.ising.solution_figure(solution)
+        >>> len(figure.axes)
+        3
     """
     from matplotlib.figure import Figure
 

@@ -77,6 +77,13 @@ def recall_figure(cues: Tensor, recall: Recall, shape: tuple[int, int]) -> Figur
         cues: Cues (B, N) or (N,).
         recall: What the memory recalled from them.
         shape: Height and width of the pictures.
+
+    Examples:
+        >>> patterns = entrain.memory.random_patterns(2, 36)
+        >>> cues = entrain.memory.corrupt(patterns, 0.1)
+        >>> recall = entrain.Memory.store(patterns).recall(cues)
+        >>> len(entrain.plots.memory.recall_figure(cues, recall, (6, 6)).axes)
+        4
     """
     import matplotlib
     from matplotlib.figure import Figure

@@ -50,6 +50,12 @@ def trajectory(
         y: True labels (n,), as in `Model.classes`.
         phases: True for the phases theta(t) of all oscillators, the hidden ones in grey.
         path: File to write as well: .png, .pdf or .svg.
+
+    Examples:
+        >>> test = entrain.load_test_split("mnist").rows(slice(5))
+        >>> figure = entrain.plots.trajectory(entrain.load("mnist-74"), test.features, test.labels)
+        >>> len(figure.axes)
+        5
     """
     theta = model.trajectory(x).cpu().numpy()  # (K + 1, n, N)
     count = theta.shape[1]
@@ -98,6 +104,13 @@ def trajectories(
         predicted: Predicted classes (n,), by default the largest outputs at the end.
         titles: Titles of the panels in place of classes (n,), for outputs that are numbers.
         phases: Phases (K + 1, n, N) to draw instead, the outputs last.
+
+    Examples:
+        >>> outputs = np.random.default_rng(0).uniform(-1, 1, (11, 3, 2))
+        >>> images, labels = np.zeros((3, 8, 8)), np.array([0, 1, 1])
+        >>> figure = entrain.plots.trajectories(images, outputs, labels, ("a", "b"), "Three")
+        >>> len(figure.axes)
+        5
     """
     from matplotlib.figure import Figure
 
