@@ -38,7 +38,7 @@ const fitting = presets.filter(({ hardware }) => {
   return oscillators >= n;
 });
 
-test.each(fitting)("on $name chips, cold and warm", ({ hardware }) => {
+test.each(fitting)("on $name chips, cold and warm", { timeout: 60_000 }, ({ hardware }) => {
   expect(difference(model, hardware as Hardware, 0)).toBeLessThan(1e-9);
   expect(difference(model, hardware as Hardware, 0.3)).toBeLessThan(1e-9);
 });
@@ -54,6 +54,6 @@ test.each([
   expect(difference(changed, { readout: { jitter: 0.1, spread: 0.05, noise: 0.02 } }, 1)).toBeLessThan(1e-9);
 });
 
-test("the committed module is what its source compiles to", async () => {
+test("the committed module is what its source compiles to", { timeout: 60_000 }, async () => {
   expect((await compiled()).toString("base64")).toBe(rollout.wasm);
 });
