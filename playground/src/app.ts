@@ -294,7 +294,10 @@ export class App {
     if (last !== null && state.picture.kind === "gallery") {
       if (last.picture !== state.picture || last.dataset !== state.dataset) this.describe(model);
     }
-    if (last?.dataset !== state.dataset) this.controls.pad.hint(invitation(model));
+    if (last?.dataset !== state.dataset) {
+      this.controls.pad.hint(invitation(model));
+      this.showTour();
+    }
     if (then !== "end") this.later.clear();
     this.show(then);
     const tell = (): void => {

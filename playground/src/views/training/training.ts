@@ -62,6 +62,7 @@ export class TrainingView {
   private readonly player = button("learn-play", "Play", () => this.play(!this.running), { class: "primary" });
   private readonly facts = make("p", { class: "learn-facts", "data-testid": "learn-facts" });
   private readonly status = make("p", { class: "caption", role: "status", "data-testid": "learn-status" });
+  private readonly pointing = make("span", {}, " Point at the map to see the phases at t_f.");
   private readonly plane: HTMLElement;
   private readonly digits: HTMLElement;
 
@@ -121,7 +122,12 @@ export class TrainingView {
           {},
           make("h3", {}, "The couplings"),
           this.wires.canvas,
-          make("p", { class: "caption" }, "Blue pulls together, orange pushes apart, the thicker the stronger. Coloured rings: the outputs. Point at the plane to see the phases at t_f."),
+          make(
+            "p",
+            { class: "caption" },
+            "Blue pulls together, orange pushes apart, the thicker the stronger. Coloured rings: the outputs.",
+            this.pointing,
+          ),
         ),
       ),
       after,
@@ -209,6 +215,7 @@ export class TrainingView {
     this.map.show(this.points);
     this.plane.hidden = this.subject === "digits";
     this.digits.hidden = !this.plane.hidden;
+    this.pointing.hidden = this.plane.hidden;
     const { length } = this.course.lesson.examples.labels;
     if (length === 0) {
       this.play(false);
