@@ -309,10 +309,14 @@ def test_the_built_page_is_that_of_its_source() -> None:
 
 
 def test_the_times_of_the_page_in_the_documentation_are_those_measured() -> None:
-    measured = json.loads((SOURCE.parent / "results" / "page.json").read_text())["training"]
+    results = json.loads((SOURCE.parent / "results" / "page.json").read_text())
+    measured, chips = results["training"], results["chips"]
     text = (SOURCE.parent / "docs" / "playground.md").read_text()
     assert f"{measured['frames_per_second']} frames a second while it trains" in text.replace(
         "\n", " "
     )
     for name, seconds in measured["seconds_to_95_percent"].items():
         assert re.search(rf"{seconds} s\s\({name}\)", text), name
+    for name, words in (("seconds", "take "), ("seconds_without_webassembly", "WebAssembly ")):
+        first, second = (f"{value:.0f}" for value in chips[name])
+        assert f"{words}{first} and {second} s" in " ".join(text.split()), name
