@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from entrain.plots.style import CLASS_COLOURS, STYLE, save
+from entrain.plots.style import CLASS_COLOURS, COLUMN, STYLE, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ def draw_circuits(path: Path, results: dict[str, Any]) -> None:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10.0, 4.0), layout="constrained")
+    figure = Figure(figsize=(COLUMN, 3.8), layout="constrained")
     with rc_context(STYLE):
         left, right = figure.subplots(1, 2)
     for axis, letter in ((left, "(a)"), (right, "(b)")):

@@ -21,6 +21,7 @@ from typing import Any
 import networkx
 import numpy as np
 from ising import complete, random_graph, torus
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 from rich.progress import track
 
@@ -28,7 +29,7 @@ from entrain import InputError, solve
 from entrain.hardware import find
 from entrain.ising import Annealing, MaxCut, WeightedGraph
 from entrain.ising.problem_yield import alone, chip_yields, ideal_runs
-from entrain.plots.style import CLASS_COLOURS, save
+from entrain.plots.style import CLASS_COLOURS, COLUMN, STYLE, save
 from entrain.utils.threads import cpu_share
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
@@ -145,8 +146,9 @@ def _best(problem: MaxCut) -> int | float:
 
 def draw(rows: list[dict[str, Any]]) -> None:
     """Distance of a run from the best cut, chip by chip; and the cost of effects alone."""
-    figure = Figure(figsize=(11.0, 5.0), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure = Figure(figsize=(COLUMN, 8.4), layout="constrained")
+    with rc_context(STYLE):
+        left, right = figure.subplots(2, 1, height_ratios=(1, 1.4))
     for index, problem in enumerate(PROBLEMS):
         of_problem = {row["chip"]: row for row in rows if row["problem"] == problem}
         places = np.arange(len(CHIPS)) + 0.15 * (index - 2)

@@ -214,6 +214,7 @@ def test_scripts_of_the_gallery_draw_their_figures(tmp_path: Path) -> None:
     for path in SCRIPTS:
         assert (tmp_path / path.with_suffix(".png").name).stat().st_size > 5_000
         assert f"images/gallery/{path.stem}.png" in page
+        assert f'--8<-- "gallery/{path.name}"' in page
         assert len(path.read_text().splitlines()) <= 30
 
 

@@ -10,5 +10,4 @@ right = model.predict(test.features) == test.labels
 rows = [int(np.flatnonzero(right & (test.labels == digit))[0]) for digit in range(10)]
 
 figure = entrain.plots.trajectory(model, test.features[rows], test.labels[rows])
-figure.set_size_inches(9.5, 4.4)
 figure.savefig("ten_digits.png", dpi=150)

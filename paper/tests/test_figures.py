@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
+from entrain.plots.style import COLUMN
 from entrain_paper.experiments import EXPERIMENTS
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.figures import FIGURES
@@ -60,6 +61,11 @@ def test_figure_writes_a_single_run(name: str) -> None:
     written = io.BytesIO()
     draw(name, results(1)).savefig(written, format="svg")
     assert b"<path" in written.getvalue()
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figure_is_no_wider_than_a_column(name: str) -> None:
+    assert draw(name, results(1)).get_size_inches()[0] <= COLUMN
 
 
 def test_single_run_has_no_error_bars() -> None:

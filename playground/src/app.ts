@@ -5,7 +5,8 @@ import { UnfitInput, testImages, type Gallery, type Model, type Shape } from "./
 import { Engine, type Finished } from "./engine/engine";
 import { Address, addressTime, isEmpty } from "./address";
 import { IDEAL, UnfitChip } from "./chips";
-import { hook, paintGrey } from "./dom";
+import { AS_IT_IS, Controls } from "./controls";
+import { hook } from "./dom";
 import { Landscapes } from "./landscapes";
 import { Later } from "./later";
 import { Models, loadGallery, loadModels, loadTestImages } from "./models";
@@ -14,11 +15,8 @@ import { createPages } from "./otherPages";
 import { pageOf } from "./pages";
 import { inputOf, testInputs, type Outcome } from "./run";
 import {
-  DATASETS,
   FIRST_NETWORK,
   damageOf,
-  freshSettings,
-  healed,
   networkKeys,
   stateOf,
   withCutToggled,
@@ -32,24 +30,13 @@ import {
 } from "./state";
 import { Scene, type Then } from "./scene";
 import { say } from "./views/announce";
-import { createChip } from "./views/chip";
-import { createChoice, type ChoiceView } from "./views/choice";
-import { createGallery, type GalleryView } from "./views/gallery";
 import { Lab, counterparts } from "./views/lab/lab";
-import { createPad } from "./views/pad";
 import type { Reading } from "./views/padReading";
-import { createPhysics } from "./views/physics";
-import { createRow } from "./views/row";
 import { startTerms } from "./views/terms";
 import { startTheme } from "./views/theme";
-import { showTitle } from "./views/title";
 import { tourActs } from "./tourActs";
 import { startTour } from "./views/tour";
-import { createUpload } from "./views/upload";
-import { describe, fillsFrame, invitation } from "./words";
-
-/** Hardware without anything set by hand. */
-const AS_IT_IS = { temperature: null, mismatch: null, couplingBits: null, changes: {} };
+import { describe, invitation } from "./words";
 
 export class App {
   private state: AppState = stateOf(FIRST_NETWORK, { kind: "bar" });
@@ -61,10 +48,8 @@ export class App {
   private ended = 0; // the last of them that has
   private entering = 0; // counts the networks asked for: the last one wins
   private gallery: Gallery = new Map();
-  private galleryView: GalleryView | null = null; // until the gallery is here nothing runs
   private models = new Models([]);
   private opening = new Opening(this.models, this.gallery, () => false); // until both are there
-  private choice: ChoiceView | null = null;
 
   private readonly later = new Later(
     () => this.running,
@@ -76,21 +61,15 @@ export class App {
     () => this.state,
     () => this.scene.position,
   );
-  private readonly pad = createPad((reading, done) => this.draw(reading, done));
-  private readonly row = createRow((values) => this.set({ picture: { kind: "row", values } }, "end"));
-  private readonly physics = createPhysics({
-    onChange: (change) => this.setPhysics({ ...this.state.physics, ...change }, "end"),
-    onNoise: (seed) => this.setPhysics({ ...this.state.physics, seed }),
-    onEnsemble: (ensemble) => this.set({ ensemble }),
-    onReset: () => this.set({ physics: freshSettings(), ensemble: false, damage: healed(this.state) }),
-  });
-  private readonly chip = createChip({
-    // A kind comes as it is: what was set by hand on the last one goes.
-    onKind: (kind) => {
-      this.setPhysics({ ...this.state.physics, ...AS_IT_IS, kind });
-    },
-    onChange: (changes) => this.setPhysics({ ...this.state.physics, changes }),
-    onChip: (chip) => this.setPhysics({ ...this.state.physics, chip }),
+  private readonly controls = new Controls({
+    state: () => this.state,
+    set: (change, then) => this.set(change, then),
+    shape: () => this.shape,
+    onDraw: (reading, done) => this.draw(reading, done),
+    onChoose: (choice) => this.choose(choice),
+    onPick: (dataset, index) => this.pick(dataset, index),
+    onDrop: (file) => void this.drop(file),
+    onReplay: () => this.replay(),
   });
   private readonly scene = new Scene({
     onSelect: (i, toggle) => this.select(toggle && i === this.state.selected ? null : i),
@@ -112,24 +91,11 @@ export class App {
       this.pages.redraw();
     });
     this.pages.show(pageOf(location.hash));
-    createUpload(
-      () => this.shape,
-      (pixels) => {
-        this.pad.show(null);
-        say("Your picture, prepared as the MNIST digits were.");
-        this.set({ picture: { kind: "uploaded", pixels } });
-      },
-      (file) => void this.drop(file),
-    );
-    // While a slider moves the end is shown at once; when it is let go, the run plays.
-    for (const place of [hook("row"), document.querySelector(".physics")!]) {
-      place.addEventListener("change", () => this.replay());
-    }
     this.showTour = startTour(
       tourActs({
         state: () => this.state,
         outcome: () => this.outcomes[0] ?? null,
-        draw: (points) => this.pad.trace(points),
+        draw: (points) => this.controls.pad.trace(points),
         play: () => this.replay(),
         setDamage: (damage) => this.setDamage(damage),
         setPhysics: (physics) => this.setPhysics(physics),
@@ -138,7 +104,7 @@ export class App {
     startTerms();
     hook("pad-edit").addEventListener("click", () => {
       if (this.last === null || this.shape === null) return;
-      this.pad.show(Uint8Array.from(inputOf(this.last, this.outcomes[0].model, this.gallery).values));
+      this.controls.pad.show(Uint8Array.from(inputOf(this.last, this.outcomes[0].model, this.gallery).values));
       say("The input is on the pad: erase or add to it.");
     });
     const gallery = loadGallery();
@@ -149,8 +115,7 @@ export class App {
     }
     this.gallery = await gallery;
     this.opening = new Opening(this.models, this.gallery, () => this.last !== null);
-    this.choice = createChoice(this.models.given, (choice) => this.choose(choice));
-    this.galleryView = createGallery(this.gallery, (dataset, index) => this.pick(dataset, index));
+    this.controls.fill(this.models.given, this.gallery);
     addEventListener("hashchange", () => this.follow());
     await this.enter(this.opening.first(), addressTime() ?? "play");
     setTimeout(() => this.mountLab()); // the verdict comes first
@@ -189,30 +154,17 @@ export class App {
     const state = await coming;
     if (turn !== this.entering) return;
     if (state === null) {
-      this.choice?.show(this.state, this.outcomes[0]?.model ?? null);
+      this.controls.showChoice(this.state, this.outcomes[0]?.model ?? null);
       return;
     }
     const [model] = await this.models.load(state);
     if (turn !== this.entering) return;
     this.state = state;
-    this.adapt(model, state.given !== null);
-    if (!hook("message").classList.contains("problem") || this.last !== null) this.describe(model);
-    this.pad.show(state.picture.kind === "drawn" ? state.picture.pixels : null);
-    this.run(then);
-  }
-
-  /** Titles and inputs of a network's shape. */
-  private adapt(model: Model, given: boolean): void {
-    const { preprocessing } = model;
-    const pictures = preprocessing.kind === "picture";
-    showTitle(model);
-    hook("draw").hidden = hook("pictures").hidden = !pictures;
-    hook("row").hidden = pictures;
-    this.pad.centre(!fillsFrame(model), given);
-    if (pictures) this.pad.shape(preprocessing);
-    else this.row.features(preprocessing);
-    this.pad.hint(invitation(model));
+    this.controls.adapt(model, state.given !== null);
     this.showTour();
+    if (!hook("message").classList.contains("problem") || this.last !== null) this.describe(model);
+    this.controls.pad.show(state.picture.kind === "drawn" ? state.picture.pixels : null);
+    this.run(then);
   }
 
   /** Of the pictures that are read, or null where rows are. */
@@ -267,12 +219,12 @@ export class App {
   private async drop(file: File): Promise<void> {
     const name = await this.opening.orProblem(this.models.drop(file));
     if (name === null) return;
-    this.choice?.list(this.models.given);
+    this.controls.list(this.models.given);
     this.choose({ given: name });
   }
 
   private pick(dataset: Dataset, index: number): void {
-    this.pad.show(null);
+    this.controls.pad.show(null);
     const change = this.state.given === null ? { dataset } : {};
     this.set({ ...change, picture: { kind: "gallery", index } });
   }
@@ -304,7 +256,7 @@ export class App {
   }
 
   private run(then: Then): void {
-    if (this.galleryView === null) return;
+    if (!this.controls.filled) return; // until the gallery is here nothing runs
     const { state } = this;
     const models = this.models.get(state);
     if (models === null) {
@@ -342,7 +294,10 @@ export class App {
     if (last !== null && state.picture.kind === "gallery") {
       if (last.picture !== state.picture || last.dataset !== state.dataset) this.describe(model);
     }
-    if (last?.dataset !== state.dataset) this.pad.hint(invitation(model));
+    if (last?.dataset !== state.dataset) {
+      this.controls.pad.hint(invitation(model));
+      this.showTour();
+    }
     if (then !== "end") this.later.clear();
     this.show(then);
     const tell = (): void => {
@@ -371,7 +326,7 @@ export class App {
 
   /** The models that are missing, then the run; without them the last choice comes back. */
   private fetch(network: Network, then: Then): void {
-    this.choice?.show(network, null);
+    this.controls.showChoice(network, null);
     this.models.load(network).then(
       () => this.schedule(then),
       (error: unknown) => {
@@ -395,33 +350,12 @@ export class App {
     const showControls = (): void => {
       const { physics, picture } = this.state;
       const movedOn = physics !== state.physics || picture !== state.picture;
-      if (!movedOn || !this.running) this.showControls(state, first!); // else their own run comes
+      if (!movedOn || !this.running) this.controls.show(state, first!, itself!, this.gallery); // else their own run comes
     };
     if (then === "end") this.later.put("controls", showControls);
     else showControls();
     const tests = testInputs(this.gallery, itself!);
     this.landscapes.look(itself!, tests, input, (inputs) => this.engine.explore(itself!, inputs));
-  }
-
-  /** The input and every control, as they were in the run that is shown. */
-  private showControls(state: AppState, { model, physics }: Outcome): void {
-    const [itself] = this.models.get(state) ?? [model];
-    const input = inputOf(state, model, this.gallery);
-    if (model.preprocessing.kind === "picture") {
-      const { rows, columns } = model.preprocessing;
-      const preview = hook<HTMLCanvasElement>("input-preview");
-      paintGrey(preview, input.values, model.preprocessing);
-      preview.setAttribute("aria-label", `The ${rows} by ${columns} input`);
-    } else this.row.show(Float64Array.from(input.values));
-    this.choice?.show(state, model);
-    this.chip.show(state.physics, physics, itself);
-    this.physics.show(physics, state.ensemble, model);
-    const tested = testImages(this.gallery, model).length > 0 ? [model.dataset] : [];
-    this.galleryView?.show(
-      state.given === null ? DATASETS : tested,
-      model.dataset,
-      state.picture.kind === "gallery" ? state.picture.index : null,
-    );
   }
 
   private describe(model: Model): void {

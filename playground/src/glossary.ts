@@ -29,6 +29,11 @@ export const GLOSSARY: Record<string, Entry> = {
       "Decided: from this time on one output leads the second by at least 0.1 in cos θ, to the end. Time is counted in the network's own unit; t_f is when it is read.",
     page: PHYSICS,
   },
+  training: {
+    words:
+      "In the first stage (PATH) the phases learn a prescribed path to the targets of a teacher, a neural network. The second stage (TWO-STAGE-END) trains the outputs at t_f. DIRECT has no teacher: the outputs at t_f learn the labels. For imperfect chips, DIRECT draws eight new chips for every step.",
+    page: "how-it-works/training.html",
+  },
   margin: {
     words:
       "The margin is how far the first output is above the second when they are read, in cos θ. A small one means: unsure.",
@@ -36,12 +41,12 @@ export const GLOSSARY: Record<string, Entry> = {
   },
   energy: {
     words:
-      "The energy E = −Σ b cos θ − ½ Σ J cos(θᵢ − θⱼ) falls as hands follow their pulls, as a ball rolls downhill. Its unit is that of b and J: at temperature T, kT = T of it.",
+      "The energy E = −Σ b cos θ − ½ Σ J cos(θᵢ − θⱼ) falls as hands follow their pulls, as a ball rolls downhill. Its unit is that of b and J: the temperature is given in it.",
     page: PHYSICS,
   },
   temperature: {
     words:
-      "Heat shakes every hand at random. T is kT in the unit of the energy; 0 is no noise. With noise, two runs differ.",
+      "Heat shakes every hand at random. T is kT in the unit of the energy E; 0 is no noise. With noise, two runs differ.",
     page: PHYSICS,
   },
   time: {

@@ -6,6 +6,9 @@ import { hook } from "./dom";
 export const PAGES = ["read", "learn", "understand", "cut"] as const;
 export type PageName = (typeof PAGES)[number];
 
+/** Parts of the frame that belong to the reader. */
+const READER_PARTS = ["stage", "title-read", "summary", "tour-start", "copy-link"];
+
 export interface Page {
   /** New colours. */
   redraw(): void;
@@ -44,7 +47,7 @@ export class Pages {
       hook(`page-${name}`).hidden = name !== shown;
       if (name !== shown) this.made.get(name)?.pause();
     }
-    for (const part of ["stage", "summary", "tour-start", "copy-link"]) hook(part).hidden = shown !== "read";
+    for (const part of READER_PARTS) hook(part).hidden = shown !== "read";
     if (shown === "read") return;
     const made = this.made.get(shown);
     if (made !== undefined) made.resume();

@@ -10,8 +10,8 @@ const DRAWN: Record<string, string> = {
 };
 
 const TRAININGS: Record<string, string> = {
-  "TWO-STAGE-END": "trained on its outcome",
-  PATH: "trained on its path",
+  "TWO-STAGE-END": "trained in two stages",
+  PATH: "trained in one stage",
   DIRECT: "trained on labels alone",
 };
 

@@ -17,6 +17,7 @@ import {
   type Examples,
 } from "../src/core/yield";
 import type { Model } from "../src/core/types";
+import { Kernel } from "../src/core/wasm/kernel";
 import { bytesOf, shipped } from "./world";
 
 interface Case {
@@ -39,6 +40,7 @@ const known = JSON.parse(text) as {
   thresholds: number[];
   cases: Case[];
 };
+const kernel = Kernel.load()!;
 const images = readGallery(bytesOf("playground/public/test-images.safetensors"));
 
 function examplesOf(model: Model): Examples {
@@ -59,12 +61,15 @@ describe.each(known.cases)("$model on $name", ({ model: name, hardware, ...expec
   const model = shipped(name);
   const examples = examplesOf(model);
 
-  test("ten chips answer as entrain.yield_of says", { timeout: 60_000 }, () => {
+  test.each([
+    ["in TypeScript", null],
+    ["in WebAssembly", kernel],
+  ])("ten chips answer as entrain.yield_of says, %s", { timeout: 60_000 }, (_, used) => {
     expect(examples.labels.length).toBe(expected.images);
     const rights = new Int32Array(expected.images);
     const accuracies = expected.accuracies.map((_, k) => {
       const trial = trialOf(model, hardware, known.first_seed + k);
-      const { correct, right, confusion } = measureChip(model, examples, trial);
+      const { correct, right, confusion } = measureChip(model, examples, trial, used);
       right.forEach((one, image) => (rights[image]! += one));
       const diagonal = Array.from({ length: model.outputs }, (_, o) => confusion[o * model.outputs + o]!);
       expect(diagonal.reduce((a, b) => a + b)).toBe(correct[0]);

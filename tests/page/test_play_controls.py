@@ -144,8 +144,8 @@ def test_both_trainings_side_by_side_read_what_python_reads(page: Visit) -> None
         playwright.expect(page.get(f"verdict{suffix}")).to_have_text(str(read[k, apart]))
         expected = pytest.approx(model.scores(tiles[apart])[0].tolist(), abs=1e-5)
         assert page.scores(suffix) == expected
-    titles = re.findall(r"The network trained on its (\w+) (\S+)", page.text("verdicts"))
-    assert titles == [("outcome", "TWO-STAGE-END"), ("path", "PATH")]
+    titles = re.findall(r"The network trained in (.*?) ([A-Z]\S+)", page.text("verdicts"))
+    assert titles == [("two stages", "TWO-STAGE-END"), ("one stage", "PATH")]
     here, there = (page.get(f"verdict{suffix}").bounding_box() for suffix in ("", "-other"))
     assert here["x"] + here["width"] <= there["x"]
     assert abs(here["y"] - there["y"]) < 5

@@ -37,7 +37,8 @@ def test_every_shipped_network_can_be_opened(visit: Callable[..., Visit]) -> Non
             playwright.expect(page.get("model-facts")).to_contain_text(test)
             seen.add(name)
     page.page.get_by_role("radio", name="mnist-48-chip").check()
-    playwright.expect(page.get("model-facts")).to_contain_text("38 + 10 oscillators")
+    sizes = "38 hidden oscillators and 10 outputs"
+    playwright.expect(page.get("model-facts")).to_contain_text(sizes)
     chips = entrain.load("mnist-48-chip").details["on_chips"]
     assert f"{chips['mean']:.2f} % (mean of 1,000)" in page.text("model-facts")
     assert seen | {"mnist-48-chip"} == set(MODELS)

@@ -31,6 +31,11 @@ from test_play import SOURCE
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 IMAGES = 50
+ALLOWED = " 'wasm-unsafe-eval'"  # in the policy of the page
+COMPILES = """() => {
+  try { return Boolean(new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0))); }
+  catch { return false; }
+}"""
 LONG = 240_000  # ms; a busy machine takes its time
 
 
@@ -90,6 +95,26 @@ def test_ten_chips_have_the_accuracies_that_python_gives_them(visit: Callable[..
     assert 100 * counts.trace() / counts.sum() == pytest.approx(
         np.mean([float(row[1]) for row in found])
     )
+
+
+def test_chips_have_the_same_accuracies_without_webassembly(visit: Callable[..., Visit]) -> None:
+    def forbid(route: Any) -> None:
+        response = route.fetch()
+        policy = response.headers.get("content-security-policy", "").replace(ALLOWED, "")
+        headers = response.headers | {"content-security-policy": policy}
+        route.fulfill(headers=headers, body=response.body().replace(ALLOWED.encode(), b""))
+
+    pages = [open_lab(visit, fragment := "#v=1&d=mnist&p=robust&g=0&h=typical")]
+    pages.append(visit(reduced_motion="reduce"))
+    pages[1].page.route(lambda url: url == pages[1].url, forbid)
+    pages[1].go(fragment)
+    for name, value in (("lab-chips", "10"), ("lab-images", str(IMAGES))):
+        pages[1].set(name, value)
+    assert [page.page.evaluate(COMPILES) for page in pages] == [True, False]
+    for page in pages:
+        made(page)
+    assert rows(pages[0], "histogram-csv") == rows(pages[1], "histogram-csv")
+    pages[1].complaints = [line for line in pages[1].complaints if "WebAssembly" not in line]
 
 
 def test_imperfections_set_by_hand_are_those_of_the_package(

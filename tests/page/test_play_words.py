@@ -85,3 +85,14 @@ def test_the_pulls_are_not_all_on_the_origin(page: Visit) -> None:
     rows, columns = np.nonzero(grey)
     away = np.hypot(rows / height - 0.5, columns / width - 0.5)
     assert (away > 0.1).mean() > 0.2
+
+
+def test_the_tour_draws_what_the_network_reads(visit: Callable[..., Visit]) -> None:
+    page = visit(reduced_motion="reduce").go()
+    assert "Draw a digit, or press Next and a 7 is drawn." in page.text("tour-words")
+    page.get("dataset-fashion-mnist").click()
+    words = "Draw a piece of clothing, or press Next and trousers are drawn."
+    playwright.expect(page.get("tour-words")).to_contain_text(words)
+    page.get("tour-next").click()
+    playwright.expect(page.get("verdict")).to_have_text("Trouser")
+    playwright.expect(page.get("message")).to_contain_text("Your drawing")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from entrain.plots.style import COLUMN
 from entrain_paper.figures.panels import (
     AGREEMENT,
     METRIC_LABELS,
@@ -34,7 +35,7 @@ def protocol_ablation(results: Results) -> Figure:
     rows = results["ablation"]["rows"]
     datasets = by_dataset(rows)
     methods = list(dict.fromkeys(row["method"] for row in rows))
-    figure, axes = panels(1, 2, (9.6, 4.2), sharey=True)
+    figure, axes = panels(1, 2, (COLUMN, 4.2), sharey=True)
     for letter, axis, metric in zip("ab", axes[0], (TOP1, AGREEMENT), strict=True):
         for index, (dataset, members) in enumerate(datasets.items()):
             for row in members:

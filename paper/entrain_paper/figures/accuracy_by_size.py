@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from entrain.plots.style import COLUMN
 from entrain_paper.experiments.paper_numbers import paper_numbers
 from entrain_paper.figures.panels import (
     TOP1,
@@ -89,7 +90,7 @@ def oscillator_scale(results: Results) -> Figure:
 def records(results: Results) -> Figure:
     """One panel per dataset: DIRECT networks, the paper's and other published ones."""
     datasets = by_dataset(results["records"]["rows"])
-    figure, axes = panels(1, len(datasets), (5.0 * len(datasets), 4.2))
+    figure, axes = panels(1, len(datasets), (COLUMN / 2 * len(datasets), 4.4))
     labels = []
     for letter, axis, (dataset, rows) in zip("abcd", axes[0], datasets.items(), strict=False):
         printed = _paper_widths(axis, dataset)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from entrain.plots.style import COLUMN
 from entrain_paper.figures.panels import (
     Results,
     Values,
@@ -36,7 +37,7 @@ def anytime(results: Results) -> Figure:
     figure, axes = panels(
         len(datasets),
         3,
-        (10.5, 3.1 * len(datasets) + 0.6),
+        (COLUMN, 2.9 * len(datasets) + 0.6),
         gridspec_kw={"width_ratios": (1.0, 1.15, 0.7)},
     )
     letters = iter("abcdefghijkl")
@@ -67,7 +68,7 @@ def _reading_times(axis: Axes, rows: list[Values]) -> None:
     if final:
         low, high = max(0.0, min(final) - _ROOM_BELOW), max(final)
         axis.set_ylim(low, high + 0.06 * (high - low) + 0.5)
-    axis.set_xlabel("reading time / observation time")
+    axis.set_xlabel(r"reading time / $t_f$")
 
 
 def _stopping_times(axis: Axes, rows: list[Values]) -> None:
@@ -89,7 +90,7 @@ def _stopping_times(axis: Axes, rows: list[Values]) -> None:
                 )
     axis.set_xlim(0.0, 1.03)
     axis.margins(y=0.12)
-    axis.set_xlabel("mean stopping time / observation time")
+    axis.set_xlabel(r"mean stopping time / $t_f$")
 
 
 def _observation_times(axis: Axes, rows: list[Values]) -> None:
@@ -103,4 +104,4 @@ def _observation_times(axis: Axes, rows: list[Values]) -> None:
     axis.set_xticks(times, [f"{time:g}" for time in times])
     axis.xaxis.set_minor_locator(NullLocator())
     axis.margins(x=0.14, y=0.12)
-    axis.set_xlabel("observation time in training")
+    axis.set_xlabel(r"$t_f$ in training")

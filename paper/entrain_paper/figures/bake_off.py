@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from entrain.plots.style import COLUMN
 from entrain_paper.experiments.bake_off_entrain import ENTRAIN_SYSTEMS
 from entrain_paper.figures.error_scale import error_scale, spans
 from entrain_paper.figures.panels import (
@@ -93,7 +94,7 @@ def cited_and_measured(results: Results) -> Figure:
     datasets = by_dataset(
         [row for row in results["bake-off"]["rows"] if _is_drawable(row, "cited")]
     )
-    figure, axes = panels(1, max(1, len(datasets)), (5.3 * max(1, len(datasets)), 4.9))
+    figure, axes = panels(1, max(1, len(datasets)), (COLUMN / 2 * max(1, len(datasets)), 4.6))
     labels = []
     for letter, axis, (dataset, rows) in zip("abcd", axes[0], datasets.items(), strict=False):
         points = [(number(row["cited"]), number(row["measured_mean"])) for row in rows]

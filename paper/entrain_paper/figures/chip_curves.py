@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from entrain.plots.style import COLUMN
 from entrain_paper.figures.error_scale import error_scale, spans
 from entrain_paper.figures.panels import (
     Results,
@@ -63,7 +64,7 @@ def chip_curves(experiment: str) -> Callable[[Results], Figure]:
     def draw(results: Results) -> Figure:
         values = results[experiment]
         curves = list(dict.fromkeys(row["curve"] for row in values["rows"]))
-        figure, axes = panels(1, len(curves), (3.5 * len(curves), 3.5), sharey=True)
+        figure, axes = panels(1, len(curves), (min(COLUMN, 3.5 * len(curves)), 3.5), sharey=True)
         for letter, axis, curve in zip("abcd", axes[0], curves, strict=False):
             _plot_curve(
                 axis, [row for row in values["rows"] if row["curve"] == curve], CURVES[curve]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from entrain.plots.style import CLASS_COLOURS
+from entrain.plots.style import CLASS_COLOURS, COLUMN
 from entrain_paper.figures.chip_curves import TRAINED, trained_keys
 from entrain_paper.figures.error_scale import error_scale, spans
 from entrain_paper.figures.panels import (
@@ -47,7 +47,7 @@ def trained_for_chips(results: Results) -> Figure:
     figure, axes = panels(
         len(datasets),
         1,
-        (8.2, 0.4 * sum(heights) + 0.9),
+        (COLUMN, 0.4 * sum(heights) + 0.9),
         gridspec_kw={"height_ratios": heights},
     )
     for letter, axis, (dataset, rows) in zip("abcd", axes[:, 0], datasets.items(), strict=False):
@@ -68,7 +68,7 @@ def published_chips(results: Results) -> Figure:
     datasets = by_dataset(rows)
     chips = list(dict.fromkeys(row["chip"] for row in rows))
     figure, axes = panels(
-        1, len(datasets), (1.2 + 3.8 * len(datasets), 0.62 * len(chips) + 1.3), sharey=True
+        1, len(datasets), (1.2 + 3.4 * len(datasets), 0.62 * len(chips) + 1.3), sharey=True
     )
     names = {row["chip"]: _chip_label(row) for row in rows}
     for letter, axis, (dataset, scores) in zip("abcd", axes[0], datasets.items(), strict=False):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from entrain.plots.style import COLUMN
 from entrain_paper.figures.error_scale import error_scale, spans
 from entrain_paper.figures.panels import (
     Results,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLUMNS = 4
+_COLUMNS = 3
 _NAMES = {"DIRECT for chips": "DIRECT for typical chips"}
 
 
@@ -49,7 +50,9 @@ def fragility(dataset: str) -> Callable[[Results], Figure]:
         effects = list(dict.fromkeys(row["effect"] for row in rows))
         columns = min(_COLUMNS, max(1, len(effects)))
         lines = -(-len(effects) // columns) or 1
-        figure, axes = panels(lines, columns, (2.35 * columns, 1.9 * lines + 0.7), sharey=True)
+        figure, axes = panels(
+            lines, columns, (COLUMN / _COLUMNS * columns, 1.8 * lines + 0.7), sharey=True
+        )
         for index, axis in enumerate(axes.flat):
             axis.set_visible(index < len(effects))
         for axis, effect in zip(axes.flat, effects, strict=False):
@@ -101,7 +104,7 @@ def _split_unit(labels: list[str]) -> tuple[list[str], str]:
 def typical_yield(results: Results) -> Figure:
     """One panel per dataset: the share of chips with at least an accuracy."""
     datasets = by_dataset(results["typical-yield"]["rows"])
-    figure, axes = panels(1, len(datasets), (4.8 * len(datasets), 3.6), sharey=True)
+    figure, axes = panels(1, len(datasets), (COLUMN / 2 * len(datasets), 3.6), sharey=True)
     for letter, axis, (dataset, rows) in zip("abcd", axes[0], datasets.items(), strict=False):
         for row in rows:
             _plot_yield(axis, row)

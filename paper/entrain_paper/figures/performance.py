@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from entrain.plots.style import COLUMN
 from entrain_paper.figures.panels import (
     AGREEMENT,
     METRIC_LABELS,
@@ -40,7 +41,7 @@ def main_performance(results: Results) -> Figure:
     mean, where single runs can be seen."""
     datasets = by_dataset(results["multiseed"]["rows"])
     methods = list(dict.fromkeys(row["method"] for row in results["multiseed"]["rows"]))
-    figure, axes = panels(2, 3, (9.0, 5.6), sharex=True)
+    figure, axes = panels(2, 3, (COLUMN, 5.4), sharex=True)
     group = len(methods) + 0.8
     for column, metric in enumerate(METRIC_LABELS):
         top, bottom = axes[:, column]

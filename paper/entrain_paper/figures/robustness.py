@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from entrain.plots.style import COLUMN
 from entrain_paper.figures.panels import (
     TOP1,
     Results,
@@ -34,7 +35,7 @@ def scaling_noise_grid(results: Results) -> Figure:
         by_dataset(results[name]["rows"]) for name in ("widths", "temperature", "refinement")
     ]
     datasets = sorted(columns[0])
-    figure, axes = panels(len(datasets), 3, (10.5, 3.0 * len(datasets) + 0.6))
+    figure, axes = panels(len(datasets), 3, (COLUMN, 3.0 * len(datasets) + 0.8))
     draws = (_widths, _temperatures, _grids)
     letters = iter("abcdefghi")
     for dataset, line in zip(datasets, axes, strict=True):

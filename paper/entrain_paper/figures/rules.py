@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from entrain.plots.style import CLASS_COLOURS
+from entrain.plots.style import CLASS_COLOURS, COLUMN
 from entrain_paper.figures.error_scale import error_scale, spans
 from entrain_paper.figures.panels import (
     Results,
@@ -42,7 +42,7 @@ def rule_gradients(results: Results) -> Figure:
     """One column per curve, for the gradient of the couplings. Top: cosine. Bottom: length."""
     rows = results["rule-gradients"]["rows"]
     curves = list(dict.fromkeys(row["curve"] for row in rows))
-    figure, axes = panels(2, len(curves), (2.9 * len(curves), 5.2), sharex="col", sharey="row")
+    figure, axes = panels(2, len(curves), (COLUMN, 5.0), sharex="col", sharey="row")
     for column, curve in enumerate(curves):
         members = [row for row in rows if row["curve"] == curve]
         for axis, measure in zip(axes[:, column], ("cosine", "length"), strict=True):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from entrain.plots.style import CLASS_COLOURS
+from entrain.plots.style import CLASS_COLOURS, COLUMN
 from entrain_paper.figures.panels import Results, heading, panels
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _MARKS = {"ZERO-END-ONLY": "o", "Z-END": "s"}
 def from_zero_symmetry(results: Results) -> Figure:
     """Largest difference between two rows of W, over steps and after every training order. A strip
     of its own under each logarithmic axis is for zero."""
-    figure, axes = panels(2, 2, (9.4, 4.0), sharex="col", height_ratios=[8, 1])
+    figure, axes = panels(2, 2, (COLUMN, 4.0), sharex="col", height_ratios=[8, 1])
     values = results["from-zero-symmetry"]
     for row in values["rows"]:
         share = [s / z if z else 0.0 for s, z in zip(row["spread"], row["size"], strict=True)]

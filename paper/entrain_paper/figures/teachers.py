@@ -6,6 +6,7 @@ import math
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from entrain.plots.style import COLUMN
 from entrain_paper.figures.panels import (
     METRIC_LABELS,
     PAPER_KEYS,
@@ -41,48 +42,43 @@ _EXACT_ZERO, _LEVEL = "exact zero", "96"
 
 
 def teacher_sweep(results: Results) -> Figure:
-    """Datasets as rows; a column for each metric and method; a point for each teacher."""
+    """Metrics as rows; a column for each dataset and method; a point for each teacher."""
     datasets = by_dataset(results["teacher-sweep"]["rows"])
-    columns = [(metric, method) for metric in METRIC_LABELS for method in MAIN_METHODS.values()]
-    figure, axes = panels(len(datasets), len(columns), (11.5, 2.7 * len(datasets) + 0.6))
+    columns = [(dataset, method) for dataset in datasets for method in MAIN_METHODS.values()]
+    figure, axes = panels(len(METRIC_LABELS), len(columns), (COLUMN, 7.6))
     letters = iter("abcdefghijklmnopqrstuvwx")
-    for (dataset, rows), line in zip(datasets.items(), axes, strict=True):
-        rules = list(dict.fromkeys(row["rule"] for row in rows))
-        labels = [*(_RULES.get(rule, rule) for rule in rules), "paper"]
-        for axis, (metric, method) in zip(line, columns, strict=True):
-            for x, rule in enumerate(rules):
-                values = [number(row[method][metric]) for row in rows if row["rule"] == rule]
-                colour, mean = METHOD_COLOURS[method], sum(values) / len(values)
-                runs(axis, x, values, 0.6, color=colour, **_POINTS)
-                axis.hlines(mean, x - 0.4, x + 0.4, color=colour, linewidth=1.6)
+    for metric, line in zip(METRIC_LABELS, axes, strict=True):
+        for axis, (dataset, method) in zip(line, columns, strict=True):
+            _teacher_points(axis, datasets[dataset], metric, method)
             printed = paper_row("multiseed", dataset=dataset, method=method)
+            rules = len({row["rule"] for row in datasets[dataset]})
             paper = printed.get(f"{PAPER_KEYS[metric]}_mean")
-            paper_marks(axis, [len(rules)], [paper], method, markersize=6.0)
-            axis.set_xticks(range(len(labels)), labels)
-            axis.tick_params(labelsize=7)
-            axis.set_xlim(-0.6, len(rules) + 0.6)
-            axis.margins(y=0.12)
-            axis.grid(False, axis="x")
-            axis.set_ylabel(METRIC_LABELS[metric], fontsize=8)
+            paper_marks(axis, [rules], [paper], method, markersize=6.0)
             heading(axis, "", next(letters))
-            axis.set_title(method, fontsize=7.5, loc="right")
-        line[0].annotate(
-            dataset,
-            (0, 0.5),
-            xytext=(-44, 0),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            rotation=90,
-            va="center",
-            ha="center",
-            fontweight="bold",
-            fontsize=9,
-        )
+            axis.set_title(method, fontsize=8, loc="right")
+        line[0].set_ylabel(METRIC_LABELS[metric])
+    for axis, (dataset, _) in zip(axes[-1], columns, strict=True):
+        axis.set_xlabel(dataset)
     grey = "#555555"
     point = key("one teacher", color=grey, marker=".", linestyle="none", **_POINTS)
     line_key = key("mean of the teachers", color=grey, linewidth=1.6)
     legend_below(figure, [point, line_key, paper_key()])
     return figure
+
+
+def _teacher_points(axis: Axes, rows: list[Values], metric: str, method: str) -> None:
+    """A metric of every teacher by its selection rule, with means, and room for the paper's."""
+    rules = list(dict.fromkeys(row["rule"] for row in rows))
+    colour = METHOD_COLOURS[method]
+    for x, rule in enumerate(rules):
+        values = [number(row[method][metric]) for row in rows if row["rule"] == rule]
+        runs(axis, x, values, 0.6, color=colour, **_POINTS)
+        axis.hlines(sum(values) / len(values), x - 0.4, x + 0.4, color=colour, linewidth=1.6)
+    labels = [*(_RULES.get(rule, rule) for rule in rules), "paper"]
+    axis.set_xticks(range(len(labels)), labels, fontsize=7.5)
+    axis.set_xlim(-0.6, len(rules) + 0.6)
+    axis.margins(y=0.12)
+    axis.grid(False, axis="x")
 
 
 def teacher_needed(results: Results) -> Figure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from entrain.plots.style import COLUMN
 from entrain_paper.figures.panels import (
     RMSE,
     TOP1,
@@ -32,7 +33,7 @@ _LOSSES = (  # of Stage II: name, label, power of ten of the unit
 def validation_curves(results: Results) -> Figure:
     """Datasets as rows, stages as columns; epoch 0 of Stage II is the selected PATH network."""
     rows = results["validation-curves"]["rows"]
-    figure, axes = panels(len(rows), 2, (8.6, 2.5 * len(rows) + 0.5), sharex="col")
+    figure, axes = panels(len(rows), 2, (COLUMN, 2.5 * len(rows) + 0.5), sharex="col")
     letters = iter("abcdefgh")
     for row, line in zip(rows, axes, strict=True):
         for axis, (stage, method, name) in zip(line, _STAGES, strict=True):
@@ -49,7 +50,7 @@ def validation_curves(results: Results) -> Figure:
 
 def stage2_components(results: Results) -> Figure:
     """One panel per loss."""
-    figure, axes = panels(1, 2, (8.6, 3.3))
+    figure, axes = panels(1, 2, (COLUMN, 3.3))
     for letter, axis, (loss, label, power) in zip("ab", axes[0], _LOSSES, strict=True):
         for row in results["stage2-components"]["rows"]:
             dataset = row["dataset"]
@@ -75,7 +76,7 @@ def matched_continuations(results: Results) -> Figure:
     rows = results["matched-continuations"]["rows"]
     datasets = by_dataset(rows)
     labels = ((TOP1, "validation top-1 (%)"), (RMSE, "validation endpoint RMSE"))
-    figure, axes = panels(2, len(datasets), (4.4 * len(datasets), 5.4), sharex=True)
+    figure, axes = panels(2, len(datasets), (COLUMN, 5.4), sharex=True)
     for column, (dataset, members) in enumerate(datasets.items()):
         for axis, (metric, label) in zip(axes[:, column], labels, strict=True):
             for order, member in enumerate(members):

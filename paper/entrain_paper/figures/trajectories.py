@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from entrain.plots.style import class_colour
+from entrain.plots.style import COLUMN, class_colour
 from entrain.plots.trajectories import AMID, Bounds, picture, trajectories
 from entrain_paper.figures.panels import (
     Results,
@@ -83,36 +83,31 @@ def examples(dataset: str, kind: str) -> Callable[[Results], Figure]:
 
 
 def stochastic_dynamics(results: Results) -> Figure:
-    """Methods as rows, cases as columns."""
+    """Cases as rows, methods as columns."""
     values = results["stochastic-dynamics"]
     cases, names = values["cases"], values["class_names"]
-    columns = max(1, len(cases))
-    figure, axes = panels(2, columns, (2.7 * columns, 5.6), sharex=True, sharey=True)
-    for column, case in enumerate(cases):
-        title = f"({case['case']}) {names[case['label']]}\n"
-        for axis, method, first_line in zip(
-            axes[:, column], MAIN_METHODS.values(), (title, ""), strict=True
-        ):
+    rows = max(1, len(cases))
+    figure, axes = panels(rows, 2, (COLUMN, 2.35 * rows + 0.7), sharex=True, sharey=True)
+    for line, case in zip(axes, cases, strict=False):
+        for axis, method in zip(line, MAIN_METHODS.values(), strict=True):
             _plot_outputs(axis, case[method], case["label"])
-            text = first_line + _accuracy_lines(case[method], names)
-            axis.set_title(text, fontsize=8.5, loc="left", x=0.25, y=1.02)
-        picture(axes[0, column], case["image"], (0.0, 1.02, 0.22, 0.25))
-        axes[-1, column].set_xlabel("time $t / t_f$")
-    for axis, method in zip(axes[:, 0], MAIN_METHODS.values(), strict=True):
-        axis.set_ylabel(rf"{method}: $\cos\theta_o(t)$")
-        axis.set_ylim(-1.08, 1.08)
-        axis.set_xlim(0.0, 1.05)
+            text = f"{method}, {_accuracy_words(case[method], names)}"
+            axis.set_title(text, fontsize=8.5, loc="left")
+        line[0].set_ylabel(f"({case['case']}) {names[case['label']]}\n" + r"$\cos\theta_o(t)$")
+        picture(line[0], case["image"], _UPPER_LEFT)
+    for axis in axes[-1]:
+        axis.set_xlabel("time $t / t_f$")
+    axes[0, 0].set_ylim(-1.08, 1.08)
+    axes[0, 0].set_xlim(0.0, 1.05)
     if not cases:
         axes[0, 0].set_title("no such example", fontsize=9)
     legend_below(figure, _class_keys(names), columns=6)
     return figure
 
 
-def _accuracy_lines(case: Values, names: list[str]) -> str:
-    return (
-        f"mean: {names[case['predicted']]},\n"
-        f"{case['correct_trajectories']} of {len(case['true_class'])} trajectories right"
-    )
+def _accuracy_words(case: Values, names: list[str]) -> str:
+    right, total = case["correct_trajectories"], len(case["true_class"])
+    return f"mean: {names[case['predicted']]}; {right} of {total} right"
 
 
 def _plot_outputs(axis: Axes, case: Values, label: int) -> None:

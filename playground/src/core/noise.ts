@@ -99,7 +99,7 @@ export function angleOf(word: number): number {
   return ((2 * Math.PI) / TWO_32) * (word + 0.5);
 }
 
-function float32Bits(value: number): number {
+export function float32Bits(value: number): number {
   const view = new DataView(new ArrayBuffer(4));
   view.setFloat32(0, value);
   return view.getUint32(0);

@@ -11,12 +11,13 @@
  * E has no place for a lag a and for d: with one, it may rise. Absent terms are not computed with.
  * Phases are wrapped to (-pi, pi] when kT > 0, and unwrapped at kT = 0. */
 
-import { phaseModelOf } from "./damage";
+import { effectiveFields, phaseModelOf } from "./damage";
 import { isExact, needsVelocity, readingOf, type Reading } from "./hardware/readout";
 import type { Realised } from "./hardware/realised";
 import { normals } from "./noise";
 import { answeringOf, decidedAt, leadersOf, meanOf, readOut } from "./readout";
 import type { Model, PhaseModel, Physics, Rollout } from "./types";
+import type { Kernel } from "./wasm/kernel";
 
 const LARGEST_TEMPERATURE = 1e30; // its float32 bits are part of the noise's key
 
@@ -124,6 +125,34 @@ export function readingsAlong(
     const until = { activations: run.activations, phases };
     return read(model, until, acting, { ...whole, steps: place }, reading);
   });
+}
+
+/** What the chip reads, as `readingsAlong`, of at most four examples [example][place] with these fields
+ * (N): example k has the noise of sample `sample + k`. */
+export function readingsOfFour(
+  kernel: Kernel,
+  model: Realised,
+  fields: Float64Array[],
+  physics: Physics,
+  sample: number,
+  places: number[],
+): Float64Array[][] {
+  checkPhysics(physics);
+  const { outputs, mobility, hidden } = model;
+  const timeStep = physics.observationTime / physics.steps;
+  const shared = phaseModelOf(model, fields[0]!, physics);
+  const acting = fields.map((each) => ({ ...shared, fields: effectiveFields(each, physics) }));
+  const fieldsActing = acting.map((each) => each.fields);
+  const phases = kernel.phasesAlong(shared, fieldsActing, mobility, physics, sample, places);
+  const dynamics = { oscillators: hidden + outputs, outputs, mobility, timeStep, steps: 0 };
+  return phases.map((rows, k) =>
+    rows.map((row, p) => {
+      const time = (physics.observationTime * places[p]!) / physics.steps;
+      const when = { chip: model.chip, seed: physics.seed, sample: sample + k, replicate: 0, time };
+      const end = { activations: row.subarray(hidden).map(Math.cos), phases: row };
+      return read(model, end, acting[k]!, dynamics, when);
+    }),
+  );
 }
 
 /** What the chip reads (O) at the end of a trajectory. */

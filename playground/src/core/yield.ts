@@ -5,8 +5,9 @@ import { chipNoiseSeed } from "./hardware/draws";
 import { misfitOf, realise } from "./hardware/realise";
 import { fieldsOn } from "./hardware/realised";
 import type { Hardware } from "./hardware/hardware";
-import { readingsAlong, unchangedPhysics } from "./simulate";
+import { readingsAlong, readingsOfFour, unchangedPhysics } from "./simulate";
 import type { Model, Physics } from "./types";
+import { LANES, type Kernel } from "./wasm/kernel";
 
 /** Inputs u (D) of test images, and the class of each. */
 export interface Examples {
@@ -30,9 +31,14 @@ export interface ChipResult {
   confusion: Int32Array; // (O, O) at the last place: row the class, column the answer
 }
 
-/** How a network reads examples on one chip. Example k has the chip's noise of sample k, as in the package;
- * of outputs that are read alike the first is the answer. */
-export function measureChip(model: Model, examples: Examples, trial: Trial): ChipResult {
+/** How a network reads examples on one chip, four at a time where there is a kernel. Example k has the
+ * chip's noise of sample k, as in the package; of outputs that are read alike the first is the answer. */
+export function measureChip(
+  model: Model,
+  examples: Examples,
+  trial: Trial,
+  kernel: Kernel | null = null,
+): ChipResult {
   const { hardware, chip, places } = trial;
   const physics: Physics = {
     ...unchangedPhysics(model),
@@ -45,17 +51,25 @@ export function measureChip(model: Model, examples: Examples, trial: Trial): Chi
   const correct = places.map(() => 0);
   const right = new Uint8Array(examples.labels.length);
   const confusion = new Int32Array(model.outputs ** 2);
-  examples.inputs.forEach((inputs, sample) => {
+  const fields = examples.inputs.map((inputs) => fieldsOn(network, inputs));
+  for (let sample = 0; sample < fields.length; sample += LANES) {
+    const four = fields.slice(sample, sample + LANES);
+    const readings =
+      kernel === null
+        ? four.map((each, k) => readingsAlong(network, each, physics, sample + k, places))
+        : readingsOfFour(kernel, network, four, physics, sample, places);
+    readings.forEach((scores, k) => count(sample + k, scores.map(firstHighest)));
+  }
+  return { correct, right, confusion };
+
+  function count(sample: number, answers: number[]): void {
     const label = examples.labels[sample]!;
-    const readings = readingsAlong(network, fieldsOn(network, inputs), physics, sample, places);
-    const answers = readings.map((scores) => firstHighest(scores));
     answers.forEach((answer, k) => {
       if (answer === label) correct[k]! += 1;
     });
     right[sample] = Number(answers.at(-1) === label);
     confusion[label * model.outputs + answers.at(-1)!]! += 1;
-  });
-  return { correct, right, confusion };
+  }
 }
 
 /** The class with the largest score. A dead output counts as any other, as it does in the package. */

@@ -24,8 +24,8 @@ export interface ChoiceView {
 
 /** What a training is, and the name that the paper or the package has for it. */
 const TRAININGS: Record<Protocol, [words: string, name: string]> = {
-  "two-stage-end": ["on its outcome", "TWO-STAGE-END"],
-  path: ["on its path", "PATH"],
+  "two-stage-end": ["in two stages", "TWO-STAGE-END"],
+  path: ["in one stage", "PATH"],
   direct: ["on labels alone", "DIRECT"],
   robust: ["for imperfect chips", "DIRECT on chips"],
 };
@@ -60,7 +60,7 @@ export function createChoice(
       datasets.forEach((button, i) => (button.checked = DATASETS[i] === dataset));
       trainings.forEach(({ show }) => show(protocol, dataset));
       compare.checked = network.compare;
-      hook("compare-words").textContent = `Beside it the one trained ${TRAININGS[otherProtocol(protocol)][0]}`;
+      hook("compare-words").textContent = `Compare with ${TRAININGS[otherProtocol(protocol)][1]}`;
       hook("shipped").hidden = chosen !== null;
       const facts = hook("model-facts");
       facts.hidden = false;
@@ -123,7 +123,8 @@ function factsOf(model: Model): string {
       : `rows of ${counted(inputs, "number")}`;
   const chips = madeFor === null ? "" : " Trained for imperfect chips: choose one under Physics.";
   const measured = cardWords(card);
-  const quality = measured === "" ? "" : ` Measured: ${measured}.`;
+  const quality = measured === "" ? "" : ` Accuracy: ${measured}.`;
   const trained = trainingName(model) === protocol ? `trained by ${protocol}` : trainingName(model);
-  return `${hidden} + ${outputs} oscillators, ${trained} of ${dataset}, ${read}.${quality}${chips}`;
+  const sizes = `${counted(hidden, "hidden oscillator")} and ${counted(outputs, "output")}`;
+  return `${sizes}; ${dataset}, ${read}; ${trained}.${quality}${chips}`;
 }

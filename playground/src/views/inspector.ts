@@ -24,7 +24,7 @@ export interface InspectorEvents {
 
 let empty: { model: Shown; paper: string } | null = null; // what stands where nothing is inspected
 
-/** Where nothing is inspected: what all hidden oscillators of `model` look for. */
+/** Where nothing is inspected: the input weights of all hidden oscillators of `model`. */
 export function showInspector(
   inspected: Inspected | null,
   events: InspectorEvents,
@@ -45,7 +45,7 @@ function hint(model: Shown): Node[] {
   const words = make(
     "p",
     { class: "caption" },
-    "Point at an oscillator to see what it looks for, what pulls on it and whom it pulls. Click to keep it, click a line to cut it; a double click silences.",
+    "Point at an oscillator to see its input weights, what pulls on it and what it pulls. Click to keep it, click a line to cut it; a double click silences.",
   );
   return [make("div", { class: "mosaic" }, words, ...mosaic(model))];
 }
@@ -74,7 +74,7 @@ function mosaic(model: Shown): Node[] {
     const place = [(i % across) * (columns + 1), Math.floor(i / across) * (rows + 1)] as const;
     drawing.putImageData(asPixels(weights, preprocessing), ...place);
   }
-  const title = make("p", { class: "caption" }, `What the ${hidden} hidden oscillators look for:`);
+  const title = make("p", { class: "caption" }, `Input weights of the ${hidden} hidden oscillators:`);
   last = { model, paper: card, nodes: [title, canvas] };
   return last.nodes;
 }

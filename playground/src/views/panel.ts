@@ -60,7 +60,7 @@ export class Panel {
     const margins = { left: Math.max(24, 2.2 * textSize()), right };
     const { replicates } = rollout;
     const one = replicates.length > 1 ? `, run 1 of ${replicates.length}` : "";
-    this.unit.textContent = `Energy E${one}, in the unit of the couplings (T = 1 is kT = 1 of it)`;
+    this.unit.textContent = `Energy E${one}, in the unit of the couplings`;
     const first = leader === -1 ? "no output" : names[leader];
     const words = [
       `Output activations against time: ${first} ends highest.`,

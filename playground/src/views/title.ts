@@ -7,8 +7,8 @@ import { counted } from "../words";
 export function showTitle({ hidden, outputs, inputs, preprocessing }: Model): void {
   const reads = preprocessing.kind === "picture" ? "what you draw" : counted(inputs, "number");
   const given = preprocessing.kind === "picture" ? "Your picture pulls" : "Your numbers pull";
-  hook("title").replaceChildren(
-    make("span", { class: "brand" }, "Entrain playground: "),
+  hook("title-read").replaceChildren(
+    make("span", { class: "brand" }, ": "),
     `${hidden + outputs} oscillators read ${reads}`,
   );
   hook("summary").textContent =

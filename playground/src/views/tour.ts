@@ -8,7 +8,8 @@ const KEY = "entrain-tour";
 
 /** What the tour does to the page. */
 export interface TourActs {
-  readsPictures(): boolean;
+  /** What a visitor may do at the first step, and what is done otherwise. */
+  invitation(): string;
   draw(): void;
   play(): void;
   /** Cuts the strongest coupling of the output that wins. */
@@ -21,15 +22,13 @@ export interface TourActs {
 interface Step {
   at: string;
   words: string;
-  numbers?: string; // in place of the words where rows of numbers are read
-  act?: Exclude<keyof TourActs, "readsPictures" | "restore">;
+  act?: Exclude<keyof TourActs, "invitation" | "restore">;
 }
 
 const STEPS: Step[] = [
   {
     at: ".input",
-    words: "Draw a digit, or press Next and a 7 is drawn. It is all the network gets: it pulls on every hidden oscillator.",
-    numbers: "Set the numbers, or press Next and a row is drawn. It is all the network gets: it pulls on every hidden oscillator.",
+    words: "It is all the network gets: it pulls on every hidden oscillator.", // after the invitation
   },
   {
     at: ".network",
@@ -67,8 +66,7 @@ export function startTour(acts: TourActs): () => void {
     if (!root.hidden) document.querySelector(STEPS[step]!.at)?.classList.add("toured");
   };
   const show = (): void => {
-    const { words: usual, numbers = usual } = STEPS[step]!;
-    const words = acts.readsPictures() ? usual : numbers;
+    const words = `${step === 0 ? `${acts.invitation()} ` : ""}${STEPS[step]!.words}`;
     text.replaceChildren(make("b", {}, `${step + 1} of ${STEPS.length}`), ` ${words}`);
     next.textContent = step === STEPS.length - 1 ? "Done" : "Next";
     skip.hidden = step === STEPS.length - 1;

@@ -128,6 +128,15 @@ def read_traces(path: Path | str) -> Traces:
     Args:
         path: A .safetensors file of `Traces.save`, or an .npz file with the arrays `times`,
             `fields`, `phases` and, if known, `noise`.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> path = Path(mkdtemp()) / "traces.npz"
+        >>> times = np.array([0.1, 0.2])
+        >>> np.savez(path, times=times, fields=np.zeros((1, 2)), phases=np.zeros((2, 1, 2)))
+        >>> entrain.calibration.read_traces(path).phases.shape
+        (2, 1, 2)
     """
     path = Path(path)
     try:

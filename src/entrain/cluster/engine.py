@@ -64,6 +64,10 @@ def engine_named(name: str, address: str | None = None, device: str = "auto") ->
         name: process or ray.
         address: HOST:PORT of a running Ray cluster; without it Ray is started on this machine.
         device: auto, cpu or cuda; for "process" also cuda:INDEX.
+
+    Examples:
+        >>> type(entrain.cluster.engine_named("process", device="cpu")).__name__
+        'LocalEngine'
     """
     if name == "process":
         if address is not None:

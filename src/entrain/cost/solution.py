@@ -133,6 +133,12 @@ def cost_of_solution(
         technology: A `Technology`, the name of a preset, or a TOML file.
         target: Value to be reached; the best of the runs by default.
         cycles_of_unit: Cycles in a unit of time of the phase model; 5 to 20 by default.
+
+    Examples:
+        >>> graph = entrain.ising.WeightedGraph(3, np.array([0, 1]), np.array([1, 2]), np.ones(2))
+        >>> solution = entrain.solve(entrain.ising.MaxCut(graph), restarts=4)
+        >>> entrain.cost.cost_of_solution(solution, "ring-65nm").technology.name
+        'ring-65nm'
     """
     if not isinstance(solution, Solution):
         raise TypeError(f"solution must be a Solution of entrain.solve, got {solution!r}")

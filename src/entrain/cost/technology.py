@@ -124,6 +124,10 @@ def find_technology(technology: Technology | str | Path) -> Technology:
 
     Args:
         technology: A name of `technologies()`, a TOML file, or a `Technology`, which is returned.
+
+    Examples:
+        >>> entrain.cost.find_technology("ring-65nm").name
+        'ring-65nm'
     """
     if isinstance(technology, Technology):
         return technology

@@ -32,6 +32,11 @@ class LogMel:
         bands: Number of bands, from 0 Hz to half of the rate.
         window: Length of a window in seconds.
         hop: Time between two frames in seconds.
+
+    Examples:
+        >>> frames = entrain.data.LogMel(8000)(np.sin(np.arange(8000)), 8000)
+        >>> frames.shape
+        (98, 24)
     """
 
     rate: int

@@ -25,6 +25,18 @@ def read_sound(path: Path | str) -> tuple[np.ndarray, int]:
 
     Args:
         path: A WAV file.
+
+    Examples:
+        >>> import wave
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> path = Path(mkdtemp()) / "ramp.wav"
+        >>> with wave.open(str(path), "wb") as sound:
+        ...     sound.setparams((1, 2, 8000, 0, "NONE", ""))
+        ...     sound.writeframes(np.arange(800, dtype="<i2").tobytes())
+        >>> samples, rate = entrain.data.sounds.read_sound(path)
+        >>> samples.shape, rate
+        ((800,), 8000)
     """
     content = read_bytes(path, "sound", _MOST_BYTES)
     from scipy.io import wavfile

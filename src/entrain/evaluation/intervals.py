@@ -121,6 +121,14 @@ def paired_difference(
         others: The same of the other kind, in the order of the runs.
         resampled: The mean over runs on resamples of the test examples.
         others_resampled: The same of the other kind, on the same resamples.
+
+    Examples:
+        >>> draws = np.random.default_rng(0).normal(size=(2, 1000))
+        >>> from entrain.evaluation.intervals import paired_difference
+        >>> resampled = 0.1 * draws[0] + 97.1, 0.1 * draws[1] + 96.3
+        >>> difference = paired_difference([97.0, 97.2], [96.1, 96.5], *resampled)
+        >>> round(difference.mean, 2)
+        0.8
     """
     differences = np.array(values) - np.array(others)
     runs = len(differences)

@@ -264,6 +264,12 @@ def design_of_problem(
         annealing: The ramp of the injection; noise and time steps are not used.
         seed: Seed of the start phases.
         name: The problem's name in comments.
+
+    Examples:
+        >>> graph = entrain.ising.WeightedGraph(3, np.array([0, 1]), np.array([1, 2]), np.ones(2))
+        >>> design = entrain.export.design_of_problem(entrain.ising.MaxCut(graph), restarts=2)
+        >>> design.phases().shape
+        (2, 3)
     """
     if type(problem) not in KINDS.values():
         raise InputError(

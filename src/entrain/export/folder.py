@@ -42,6 +42,16 @@ def write_export(folder: Path, design: Design, target: Target) -> list[str]:
         folder: A path that does not exist, or an empty folder.
         design: The network and its test images.
         target: The format: `Spice`, `WordLengths`, `Onnx` or `Plain`.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> test = entrain.load_test_split("mnist").rows(slice(3))
+        >>> model = entrain.load("mnist-74")
+        >>> design = entrain.export.design_of(model, test.features, test.labels)
+        >>> folder = Path(mkdtemp()) / "mnist"
+        >>> sorted(entrain.export.write_export(folder, design, entrain.export.Plain()))
+        ['design.safetensors', 'network.json', 'network.npz']
     """
     with new_folder(folder) as part:
         check_design(design)  # so that it can be read again
@@ -58,6 +68,18 @@ def read_export(folder: Path) -> tuple[Design, Target]:
 
     Args:
         folder: A folder that `write_export` or `entrain export` wrote.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> test = entrain.load_test_split("mnist").rows(slice(3))
+        >>> model = entrain.load("mnist-74")
+        >>> design = entrain.export.design_of(model, test.features, test.labels)
+        >>> folder = Path(mkdtemp()) / "mnist"
+        >>> files = entrain.export.write_export(folder, design, entrain.export.Plain())
+        >>> again, target = entrain.export.read_export(folder)
+        >>> bool(np.array_equal(again.phases(), design.phases()))
+        True
     """
     design = read_design(folder)
     try:

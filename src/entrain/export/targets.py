@@ -55,6 +55,10 @@ class Spice:
         spread: Tolerances of the components of an `lc` netlist.
         seed: The chip whose components `spread` samples.
         oscillator: "levelled", with amplitude control and limited couplings, or "cubic".
+
+    Examples:
+        >>> entrain.export.Spice("lc", cycles=300.0).cycles
+        300.0
     """
 
     level: Level = "phase"
@@ -114,6 +118,10 @@ class WordLengths:
         sine: Bits of a sine.
         address: Bits that address the sine table.
         lanes: Couplings multiplied in one clock cycle.
+
+    Examples:
+        >>> entrain.export.WordLengths(coupling=8).coupling
+        8
     """
 
     phase: int = 16

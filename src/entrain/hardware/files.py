@@ -112,6 +112,14 @@ def read(path: Path | str) -> Hardware:
 
     Args:
         path: The file.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> path = Path(mkdtemp()) / "chip.toml"
+        >>> _ = path.write_text("[mismatch]\\ncouplings = 0.1\\n")
+        >>> entrain.hardware.read(path).mismatch.couplings
+        0.1
     """
     return _read(Path(path)).hardware
 
@@ -121,6 +129,10 @@ def describe(name: str) -> HardwareFile:
 
     Args:
         name: A preset, or a TOML file.
+
+    Examples:
+        >>> entrain.hardware.describe("lo-2023").title
+        '48 ring oscillators, all-to-all, 65 nm (Lo et al. 2023)'
     """
     return _read(find_preset(name, _FOLDER, "hardware"))
 

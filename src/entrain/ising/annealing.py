@@ -37,6 +37,10 @@ class Annealing:
         time_step: dt in units of 2 / stiffness, beyond which Euler steps overshoot in a local
             minimum of the energy.
         readings: Number of times that a run is read, evenly, the last time at its end.
+
+    Examples:
+        >>> entrain.ising.Annealing(steps=500).steps
+        500
     """
 
     steps: int = 2000

@@ -29,6 +29,11 @@ class WeightedGraph:
         second: j of every edge (E,). Edges are sorted by i and then j.
         weights: w_ij (E,), int64 if all are whole, else float64.
         names: Names of the nodes; None for 0 to N - 1.
+
+    Examples:
+        >>> graph = entrain.ising.WeightedGraph(3, np.array([0, 1]), np.array([1, 2]), np.ones(2))
+        >>> graph.nodes, len(graph.weights)
+        (3, 2)
     """
 
     nodes: int

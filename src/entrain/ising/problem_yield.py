@@ -190,6 +190,13 @@ def chip_yield(
         out: JSON file for the runs of every chip. An interrupted call, or one for more chips,
             continues from it.
         on_done: Called with the number of chips of each block; first, of those in the file.
+
+    Examples:
+        >>> graph = entrain.ising.WeightedGraph(3, np.array([0, 1]), np.array([1, 2]), np.ones(2))
+        >>> problem = entrain.ising.MaxCut(graph)
+        >>> chips = entrain.ising.chip_yield(problem, "typical", chips=3, restarts=2)
+        >>> chips.summary()["chips"]
+        3
     """
     hardware = find(hardware)
     yields = chip_yields(

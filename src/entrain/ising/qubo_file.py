@@ -20,6 +20,15 @@ def read_qubo(path: Path | str, on_progress: Progress | None = None) -> Qubo:
     Args:
         path: The file.
         on_progress: Called with the fraction read.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> path = Path(mkdtemp()) / "problem.qubo"
+        >>> problem = entrain.ising.Qubo.from_matrix([[-1, 2], [0, -1]])
+        >>> entrain.ising.write_qubo(path, problem)
+        >>> entrain.ising.read_qubo(path).graph.nodes
+        2
     """
     path = Path(path)
     table, promised = None, (0, 0)
@@ -48,6 +57,14 @@ def write_qubo(path: Path | str, problem: Qubo) -> None:
     Args:
         path: The file.
         problem: The problem.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> path = Path(mkdtemp()) / "problem.qubo"
+        >>> entrain.ising.write_qubo(path, entrain.ising.Qubo.from_matrix([[-1, 2], [0, -1]]))
+        >>> path.read_text().splitlines()[-1]
+        '0 1 2'
     """
     if problem.offset:
         raise InputError(f"a QUBO file has no offset, got {problem.offset}")

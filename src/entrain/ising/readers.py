@@ -28,6 +28,14 @@ def read_problem(
             by default qubo if the first line that is no comment begins with p, else maxcut.
         colours: Number of colours, which implies colouring.
         on_progress: Called with the fraction read.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> path = Path(mkdtemp()) / "triangle.txt"
+        >>> _ = path.write_text("3 3\\n1 2 1\\n2 3 1\\n3 1 1\\n")
+        >>> entrain.ising.read_problem(path).graph.nodes
+        3
     """
     path = Path(path)
     if kind is None and colours is not None:

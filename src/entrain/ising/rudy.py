@@ -19,6 +19,14 @@ def read_rudy(path: Path | str, on_progress: Progress | None = None) -> Weighted
     Args:
         path: The file.
         on_progress: Called with the fraction read.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> path = Path(mkdtemp()) / "triangle.txt"
+        >>> _ = path.write_text("3 3\\n1 2 1\\n2 3 1\\n3 1 1\\n")
+        >>> entrain.ising.read_rudy(path).weights
+        array([1, 1, 1])
     """
     path = Path(path)
     table, expected = None, 0
@@ -47,6 +55,15 @@ def write_rudy(path: Path | str, graph: WeightedGraph) -> None:
     Args:
         path: The file.
         graph: The graph; names of nodes are lost.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> path = Path(mkdtemp()) / "triangle.txt"
+        >>> graph = entrain.ising.WeightedGraph(3, np.array([0, 1]), np.array([1, 2]), np.ones(2))
+        >>> entrain.ising.write_rudy(path, graph)
+        >>> path.read_text().splitlines()[0]
+        '3 2'
     """
     weights = graph.weights.tolist()
     ends = zip((graph.first + 1).tolist(), (graph.second + 1).tolist(), weights, strict=True)

@@ -75,6 +75,12 @@ def select_backend(model: PhaseModel, noisy: bool = False, gradients: bool = Fal
         model: A phase model; its dtype, device, size and terms decide.
         noisy: True for rollouts with noise.
         gradients: True for rollouts with a pullback.
+
+    Examples:
+        >>> oscillators = entrain.Oscillators([[[0, 1], [1, 0.0]]], fields=[[1.0, 0.0]], runs=1)
+        >>> backend = entrain.kernels.select_backend(oscillators.phase_model())
+        >>> backend.__name__.startswith("entrain.kernels")
+        True
     """
     fields = model.fields
     _check_tensors(model)
@@ -206,6 +212,13 @@ def rollout(
         record: n to return the phases at the start and after every n-th of K steps, 0 for those at
             t_f alone.
         method: "euler", or "heun" and "rk4" of order 2 and 4, which PyTorch operations compute.
+
+    Examples:
+        >>> oscillators = entrain.Oscillators([[[0, 1], [1, 0.0]]], fields=[[1.0, 0.0]], runs=1)
+        >>> dynamics = entrain.Dynamics(mobility=1.0, observation_time=20.0, steps=200)
+        >>> phases = entrain.kernels.rollout(oscillators.phase_model(), dynamics)
+        >>> bool(phases.abs().max() < 1e-3)
+        True
     """
     check_method(method, model)
     if torch.is_grad_enabled() and any(t.requires_grad for t in model.tensors().values()):
@@ -238,6 +251,14 @@ def rollout_with_pullback(
         noise: Thermal noise; None is none.
         record: As for `rollout`.
         method: As for `rollout`.
+
+    Examples:
+        >>> oscillators = entrain.Oscillators([[[0, 1], [1, 0.0]]], fields=[[1.0, 0.0]], runs=1)
+        >>> dynamics = entrain.Dynamics(mobility=1.0, observation_time=1.0, steps=10)
+        >>> model = oscillators.phase_model()
+        >>> phases, pullback = entrain.kernels.rollout_with_pullback(model, dynamics)
+        >>> pullback(torch.ones_like(phases)).couplings.shape
+        torch.Size([1, 2, 2])
     """
     check_method(method, model)
     module = _backend(model, dynamics, noise, record, method, gradients=True)

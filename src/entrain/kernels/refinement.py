@@ -50,6 +50,12 @@ def convergence(
         dynamics: Mobility, observation time and the K steps of the coarsest run.
         noise: Thermal noise; None is none.
         method: "euler", "heun" or "rk4".
+
+    Examples:
+        >>> oscillators = entrain.Oscillators([[0, 1], [1, 0.0]], fields=[1.0, 0.0])
+        >>> dynamics = entrain.Dynamics(mobility=1.0, observation_time=1.0, steps=20)
+        >>> round(entrain.kernels.convergence(oscillators.phase_model(), dynamics).order, 1)
+        1.0
     """
     check_method(method, model)
     model = model.detached().map(Tensor.double)

@@ -65,6 +65,11 @@ def capacity(
         training: See `Memory.store`.
         on_memory: Called with every memory.
         **settings: Further arguments of `recall_rate`, without those of chips.
+
+    Examples:
+        >>> rows = entrain.memory.capacity(60, loads=[0.05], corruption=[0.1], sets=1, cues=10)
+        >>> rows[0].load
+        0.05
     """
     if settings.get("hardware") is not None:
         raise InputError("hardware is for one memory: call memory.evaluate(hardware=...)")

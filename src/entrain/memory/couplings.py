@@ -39,6 +39,11 @@ def stored_couplings(patterns: Tensor, rule: StorageRule, *, phases: bool = Fals
         patterns: Spins or phases (P, N), float64.
         rule: "hebbian" or "pseudo-inverse".
         phases: True for phases.
+
+    Examples:
+        >>> patterns = entrain.memory.random_patterns(2, 60)
+        >>> entrain.memory.stored_couplings(patterns, "hebbian").shape
+        torch.Size([60, 60])
     """
     z, n = waves(patterns, phases), patterns.shape[1]
     if rule == "hebbian":

@@ -27,6 +27,11 @@ def overlaps(states: Any, patterns: Any, *, phases: bool = False) -> Tensor:
         states: Spins or phases (B, N).
         patterns: Spins or phases (P, N).
         phases: True for phases.
+
+    Examples:
+        >>> patterns = entrain.memory.random_patterns(2, 60)
+        >>> entrain.memory.overlaps(patterns[0], patterns)[0].item()
+        1.0
     """
     reached, stored = numbers("states", states), numbers("patterns", patterns)
     stored = stored[None] if stored.dim() == 1 else stored
@@ -57,6 +62,10 @@ def random_patterns(
         oscillators: N.
         phases: True for phases.
         seed: Seed of the random numbers.
+
+    Examples:
+        >>> entrain.memory.random_patterns(2, 60).shape
+        torch.Size([2, 60])
     """
     shape = positive_int("patterns", patterns), positive_int("oscillators", oscillators)
     generator = _generator("patterns", seed)
@@ -74,6 +83,12 @@ def corrupt(patterns: Any, corruption: float, *, phases: bool = False, seed: int
         corruption: c, from 0 to 1.
         phases: True for phases.
         seed: Seed of the random numbers.
+
+    Examples:
+        >>> patterns = entrain.memory.random_patterns(2, 60)
+        >>> cues = entrain.memory.corrupt(patterns, 0.1)
+        >>> (cues != patterns).sum(1).tolist()
+        [6, 6]
     """
     share = finite_float("corruption", corruption, least=0.0, most=1.0)
     generator = _generator("corruption", seed)

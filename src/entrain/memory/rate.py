@@ -108,6 +108,12 @@ def recall_rate(
         hardware: Imperfect chips to recall on, ideal oscillators by default.
         chips: Number of chips.
         first_seed: Seed of the first chip.
+
+    Examples:
+        >>> patterns = entrain.memory.random_patterns(2, 60)
+        >>> memory = entrain.Memory.store(patterns)
+        >>> entrain.memory.recall_rate(memory, corruption=0.1, cues=10).rate
+        1.0
     """
     indices = torch.arange(positive_int("cues", cues)) % len(memory.patterns)
     targets = memory.patterns[indices]

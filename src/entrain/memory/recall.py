@@ -87,6 +87,11 @@ def start_phases(cues: Tensor, spread: float, seed: int) -> Tensor:
         cues: Spins (B, N), 0 where unknown.
         spread: Largest deviation (rad).
         seed: Seed of the random numbers.
+
+    Examples:
+        >>> cues = entrain.memory.random_patterns(2, 60)
+        >>> entrain.memory.start_phases(cues, spread=0.5, seed=0).shape
+        torch.Size([2, 60])
     """
     samples = torch.arange(len(cues))
     uniform = random_phases(seed, samples, torch.zeros_like(samples), cues.shape[1])

@@ -110,6 +110,12 @@ def load_test_examples(
         image_size: Side of your own pictures in pixels; as in training by default.
         data_dir: Folder with the idx files of MNIST or Fashion-MNIST.
         read: Reads your own data in place of `entrain.data.selection.read_source`.
+
+    Examples:
+        >>> from entrain.models.pretrained import load_test_examples
+        >>> dataset, test = load_test_examples("mnist-74")
+        >>> dataset, len(test.labels)
+        ('mnist', 10000)
     """
     from entrain.data import CLASS_NAMES, DATASETS, SequenceScaling, load_test_split
     from entrain.data.selection import IMAGE_SIZE, own_source, read_source

@@ -21,6 +21,11 @@ def energy(phases: Tensor, model: PhaseModel, mobility: float = 1.0) -> Tensor:
         phases: theta (..., B, N).
         model: The fields, couplings and terms.
         mobility: mu, by which natural frequencies are divided.
+
+    Examples:
+        >>> oscillators = entrain.Oscillators([[0, 1], [1, 0.0]], fields=[1.0, 0.0])
+        >>> entrain.physics.energy(torch.zeros(1, 2), oscillators.phase_model())
+        tensor([-2.])
     """
     sin, cos = phases.sin(), phases.cos()
     # sum_{i<j} J_ij cos(theta_i - theta_j) is half the full quadratic form: J has no diagonal.

@@ -34,6 +34,11 @@ def stable_step(model: PhaseModel, mobility: float, method: str = "euler") -> fl
         model: The phase model; of a schedule the largest values count.
         mobility: mu.
         method: A name of `INTERVALS`.
+
+    Examples:
+        >>> oscillators = entrain.Oscillators([[0, 1], [1, 0.0]], fields=[1.0, 0.0])
+        >>> entrain.physics.stable_step(oscillators.phase_model(), mobility=1.0)
+        0.6666666666666666
     """
     rate = mobility * largest_slope(model.detached(), mobility)
     return float(INTERVALS[method] / rate) if rate else math.inf

@@ -99,6 +99,13 @@ def export(folder: Path, model: Path | str | None = None) -> list[Path]:
     Args:
         folder: A folder that is new or empty.
         model: The model that the page shows first: a name, a file or a run folder.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> files = entrain.playground.export(Path(mkdtemp()) / "page")
+        >>> any(path.name == "index.html" for path in files)
+        True
     """
     files = page_files(model)
     with new_folder(folder) as part:

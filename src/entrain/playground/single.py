@@ -43,8 +43,9 @@ def single_file(files: Mapping[str, Content]) -> str:
         _data(name, content_of(content)) for name, content in files.items() if name not in inline
     )
     policy = (
-        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
-        "img-src blob: data:; worker-src blob:; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src '{_digest(script)}' 'wasm-unsafe-eval'; "
+        f"style-src '{_digest(style)}'; img-src blob: data:; worker-src blob:; "
+        "base-uri 'none'; form-action 'none'"
     )
     # Functions, since sub would interpret a backslash in a string.
     page = _POLICY.sub(lambda match: f"{match[1]}{policy}{match[2]}", page)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from entrain.plots.style import CLASS_COLOURS, save
+from entrain.plots.style import CLASS_COLOURS, COLUMN, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ def draw_calibration(path: Path, calibration: Calibration) -> None:
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11.4, 3.7), layout="constrained")
+    figure = Figure(figsize=(COLUMN, 3.2), layout="constrained")
     couplings, fields, frequencies = figure.subplots(1, 3)
     _couplings(couplings, calibration)
     _by_oscillator(fields, calibration, "fields", "field gain - 1")

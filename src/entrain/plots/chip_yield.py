@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from entrain.plots.style import CLASS_COLOURS, label, save
+from entrain.plots.style import CLASS_COLOURS, COLUMN, label, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ def draw_yield(path: Path, result: dict[str, Any]) -> None:
     effects, strengths = result.get("effects"), result.get("strengths") or {}
     rows = -(-len(strengths) // _PANELS)
     heights = [3.8] + ([2.4 * rows] if rows else [])
-    width = 9.0 if effects or strengths else 4.6
+    width = COLUMN if effects or strengths else 4.6
     figure = Figure(figsize=(width, sum(heights)), layout="constrained")
     parts = figure.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
     axes = parts[0].subplots(1, 2 if effects else 1, squeeze=False)[0]

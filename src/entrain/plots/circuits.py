@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from entrain.plots.style import CLASS_COLOURS, class_colour, label, save
+from entrain.plots.style import CLASS_COLOURS, COLUMN, class_colour, label, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ def draw_verification(path: Path, verification: Verification, class_names: tuple
     from matplotlib.figure import Figure
 
     traced = verification.simulated_phases is not None
-    figure = Figure(figsize=(9.6 if traced else 4.6, 3.9), layout="constrained")
+    figure = Figure(figsize=(COLUMN if traced else 4.6, 3.9), layout="constrained")
     axes = figure.subplots(1, 2 if traced else 1, squeeze=False)[0]
     if traced:
         _traces(axes[0], verification, class_names)

@@ -27,6 +27,13 @@ def confusion_matrix(
         report: Result of `Model.report`.
         path: File to write as well: .png, .pdf or .svg.
         title: Title of the figure.
+
+    Examples:
+        >>> test = entrain.load_test_split("mnist").rows(slice(500))
+        >>> report = entrain.load("mnist-74").report(test.features, test.labels)
+        >>> figure = entrain.plots.confusion_matrix(report)
+        >>> len(figure.axes)
+        2
     """
     from matplotlib.figure import Figure
 

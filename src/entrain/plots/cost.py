@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from entrain.plots.style import CLASS_COLOURS, STYLE, label, save
+from entrain.plots.style import CLASS_COLOURS, COLUMN, STYLE, label, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,21 +40,26 @@ def draw_cost(path: Path, systems: Sequence[dict[str, Any]], title: str) -> None
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10.0, 1.7 + 0.45 * len(systems)), layout="constrained")
+    figure = Figure(figsize=(COLUMN, 1.7 + 0.5 * len(systems)), layout="constrained")
     with rc_context(STYLE):
         left, right = figure.subplots(1, 2, sharey=True)
     _energies(left, systems)
     _shares(right, systems)
     left.set_yticks(
-        range(len(systems)), [label(system["title"], 60) for system in systems], fontsize=8
+        range(len(systems)), [_lines(system["title"]) for system in systems], fontsize=8
     )
     left.invert_yaxis()
     left.set_title(label(title, 60), fontsize=9.5)
     for axis, letter in ((left, "(a)"), (right, "(b)")):
         axis.set_title(letter, loc="left", fontsize=9.5, fontweight="bold")
     handles, names = right.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=6, fontsize=7.5, frameon=False)
+    figure.legend(handles, names, loc="outside lower center", ncols=4, fontsize=8, frameon=False)
     save(figure, path)
+
+
+def _lines(title: str) -> str:
+    """A title on lines of at most 30 characters."""
+    return "\n".join(textwrap.wrap(label(title, 60), 30))
 
 
 def _energies(axis: Axes, systems: Sequence[dict[str, Any]]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from entrain.plots.style import CLASS_COLOURS, label, save
+from entrain.plots.style import CLASS_COLOURS, COLUMN, label, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,10 +24,17 @@ def solution_figure(solution: Solution, target: float | None = None) -> Figure:
     Args:
         solution: Result of `entrain.solve`.
         target: A value to mark, such as the best known one.
+
+    Examples:
+        >>> graph = entrain.ising.WeightedGraph(3, np.array([0, 1]), np.array([1, 2]), np.ones(2))
+        >>> solution = entrain.solve(entrain.ising.MaxCut(graph), restarts=4)
+        >>> figure = entrain.plots.ising.solution_figure(solution)
+        >>> len(figure.axes)
+        3
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11.0, 3.3), layout="constrained")
+    figure = Figure(figsize=(COLUMN, 3.0), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
     measure = solution.problem.measure
     trace = np.array(solution.trace(), dtype=float).reshape(-1, 3)
@@ -87,7 +94,7 @@ def draw_problem_yield(path: Path, result: dict[str, Any]) -> None:
     from matplotlib.figure import Figure
 
     effects = result.get("effects")
-    figure = Figure(figsize=(11.0 if effects else 5.5, 3.6), layout="constrained")
+    figure = Figure(figsize=(COLUMN if effects else 5.0, 3.6), layout="constrained")
     axes = figure.subplots(1, 2 if effects else 1, squeeze=False)[0]
     best, single = (
         np.array(result[name], dtype=float) for name in ("best_of_chips", "mean_of_chips")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from entrain.plots.style import CLASS_COLOURS, STYLE, save
+from entrain.plots.style import CLASS_COLOURS, COLUMN, STYLE, save
 from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def capacity_figure(rows: Sequence[dict[str, Any]]) -> Figure:
     rules = list(dict.fromkeys(row["rule"] for row in rows))
     shares = sorted({row["corruption"] for row in rows})
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(3.7 * len(rules), 3.3), layout="constrained")
+        figure = Figure(figsize=(COLUMN / 3 * max(2, len(rules)), 3.3), layout="constrained")
         axes = figure.subplots(1, len(rules), sharey=True, squeeze=False)[0]
         for axis, rule in zip(axes, rules, strict=True):
             for share, colour in zip(shares, CLASS_COLOURS, strict=False):
@@ -77,6 +77,13 @@ def recall_figure(cues: Tensor, recall: Recall, shape: tuple[int, int]) -> Figur
         cues: Cues (B, N) or (N,).
         recall: What the memory recalled from them.
         shape: Height and width of the pictures.
+
+    Examples:
+        >>> patterns = entrain.memory.random_patterns(2, 36)
+        >>> cues = entrain.memory.corrupt(patterns, 0.1)
+        >>> recall = entrain.Memory.store(patterns).recall(cues)
+        >>> len(entrain.plots.memory.recall_figure(cues, recall, (6, 6)).axes)
+        4
     """
     import matplotlib
     from matplotlib.figure import Figure

@@ -50,6 +50,9 @@ STYLE: dict[Any, Any] = {
 """The look of all figures, for `matplotlib.style.use` or `matplotlib.rc_context`."""
 
 
+COLUMN = 8.0
+"""Inches of a column of text. A figure is no wider, so that its text keeps its size there."""
+
 _FORMATS = (".png", ".pdf", ".svg")
 
 
@@ -82,6 +85,13 @@ def save(figure: Figure, path: Path, *, dpi: int = 150, colours: int = 0) -> Pat
         path: File to write.
         dpi: Resolution of a bitmap.
         colours: Size of the palette of a .png, 256 for a quarter of the bytes; 0 has all colours.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> from matplotlib.figure import Figure
+        >>> entrain.plots.save(Figure(), Path(mkdtemp()) / "empty.png").suffix
+        '.png'
     """
     buffer = io.BytesIO()
     with boxes_for_missing_glyphs():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from entrain.plots.style import class_colour, label, save
+from entrain.plots.style import COLUMN, class_colour, label, save
 from entrain.utils.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,6 +50,12 @@ def trajectory(
         y: True labels (n,), as in `Model.classes`.
         phases: True for the phases theta(t) of all oscillators, the hidden ones in grey.
         path: File to write as well: .png, .pdf or .svg.
+
+    Examples:
+        >>> test = entrain.load_test_split("mnist").rows(slice(5))
+        >>> figure = entrain.plots.trajectory(entrain.load("mnist-74"), test.features, test.labels)
+        >>> len(figure.axes)
+        5
     """
     theta = model.trajectory(x).cpu().numpy()  # (K + 1, n, N)
     count = theta.shape[1]
@@ -98,6 +104,13 @@ def trajectories(
         predicted: Predicted classes (n,), by default the largest outputs at the end.
         titles: Titles of the panels in place of classes (n,), for outputs that are numbers.
         phases: Phases (K + 1, n, N) to draw instead, the outputs last.
+
+    Examples:
+        >>> outputs = np.random.default_rng(0).uniform(-1, 1, (11, 3, 2))
+        >>> images, labels = np.zeros((3, 8, 8)), np.array([0, 1, 1])
+        >>> figure = entrain.plots.trajectories(images, outputs, labels, ("a", "b"), "Three")
+        >>> len(figure.axes)
+        5
     """
     from matplotlib.figure import Figure
 
@@ -107,7 +120,7 @@ def trajectories(
     names = [label(name) for name in class_names]
     per_row = max(1, min(10, _LEGEND // max(map(len, names[:keys]), default=1)))
     figure = Figure(
-        figsize=(2.3 * columns, 2.0 * rows + 0.95 + 0.15 * math.ceil(keys / per_row)),
+        figsize=(COLUMN / 5 * columns, 1.75 * rows + 0.95 + 0.15 * math.ceil(keys / per_row)),
         layout="constrained",
     )
     axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()

@@ -62,6 +62,11 @@ class EquilibriumPropagation(GradientRule):
         nudged_steps: Euler steps of a nudged relaxation.
         begin: Initial phases of the free relaxation: those of the network ("given"), or "random".
         averaged_steps: Last nudged steps over which d E / d p is averaged.
+
+    Examples:
+        >>> rule = entrain.rules.EquilibriumPropagation(epochs=5, beta=0.05)
+        >>> rule.nudged_steps
+        200
     """
 
     kind: ClassVar[str] = "equilibrium"

@@ -47,6 +47,15 @@ def ep_gradient(
         steps: Steps in that time.
         nudged_time: Time of each nudged relaxation; by default `time`.
         starts: As for `Oscillators.simulate`.
+
+    Examples:
+        >>> couplings = [[0.0, 1.0], [1.0, 0.0]]
+        >>> oscillators = entrain.Oscillators(couplings, fields=[1.0, 0.0], trainable=["couplings"])
+        >>> def cost(phases):
+        ...     return (1 - phases.cos()).sum(-1)
+        >>> value, gradients = entrain.rules.ep_gradient(oscillators, cost)
+        >>> sorted(gradients)
+        ['coupler_strengths']
     """
     positive_float("beta", beta)
     if not oscillators.is_symmetric:

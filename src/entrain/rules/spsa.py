@@ -42,6 +42,10 @@ class SimultaneousPerturbation(GradientRule):
         coupling_size: c of couplings.
         weight_size: c of input weights.
         directions: Estimates g that are averaged.
+
+    Examples:
+        >>> entrain.rules.SimultaneousPerturbation(epochs=10).name
+        'SPSA'
     """
 
     kind: ClassVar[str] = "spsa"

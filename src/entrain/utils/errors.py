@@ -19,6 +19,13 @@ class InputError(ValueError):
 
     The message has the value, what was expected and, if possible, a remedy. The command line prints
     it and exits with code 2; any other exception is a bug.
+
+    Examples:
+        >>> try:
+        ...     entrain.load("mnist74")
+        ... except entrain.InputError as error:
+        ...     print(str(error).partition(";")[0])
+        unknown model 'mnist74'
     """
 
 

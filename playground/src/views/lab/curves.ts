@@ -24,6 +24,7 @@ export interface CurveOrder {
 export class Curves {
   readonly root = make("div", { class: "lab-curves" });
   private readonly figures = FILES.map((file, k) => new Figure(file, TITLES[k]!));
+  private readonly row = make("div", { class: "curve-row" });
   private readonly draw: HTMLButtonElement;
   private readonly live = make("input", { type: "checkbox", "data-testid": "curves-live" });
   private readonly note = make("p", { class: "caption", "data-testid": "curves-note" });
@@ -39,6 +40,8 @@ export class Curves {
   ) {
     this.pool = new Pool(onProblem);
     this.live.checked = true;
+    this.row.append(...this.figures.map(({ root }) => root));
+    this.row.hidden = true; // until there is a curve
     this.draw = button("draw-curves", "Draw curves", () => void this.measure());
     this.root.append(
       make(
@@ -49,7 +52,7 @@ export class Curves {
         this.draw,
       ),
       this.note,
-      make("div", { class: "curve-row" }, ...this.figures.map(({ root }) => root)),
+      this.row,
     );
     this.note.textContent =
       "Each curve changes one number and leaves the others as the chip has them. The dashed line is where the chip is.";
@@ -82,6 +85,7 @@ export class Curves {
   private show(done: number, all: number): void {
     const { curves, order } = this.shown!;
     const { hardware } = order.running;
+    this.row.hidden = false;
     this.figures.forEach((figure, a) => {
       const axis = AXES[a]!;
       const now = axis.name === "time" ? 1 : (numberOf(hardware, axis.name) ?? null);

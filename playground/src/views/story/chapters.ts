@@ -42,7 +42,7 @@ export const CHAPTERS: readonly Chapter[] = [
     name: "field",
     title: "2. One oscillator in a field",
     words:
-      "A field b pulls the oscillator into step with the reference, or against it if b is negative. The pull is strongest where the hand points to the side, and gone where it points straight up or down.",
+      "A field b pulls the oscillator into step with the reference, or against it if b is negative. The pull is strongest where the hand points to the side, and zero where it points straight up or down.",
     equation: "dθ/dt = −*b* sin *θ*",
     settings: [{ symbol: "b", label: "Field b", least: -3, most: 3, value: 1.5 }],
     oscillators: [""],

@@ -62,6 +62,7 @@ export class TrainingView {
   private readonly player = button("learn-play", "Play", () => this.play(!this.running), { class: "primary" });
   private readonly facts = make("p", { class: "learn-facts", "data-testid": "learn-facts" });
   private readonly status = make("p", { class: "caption", role: "status", "data-testid": "learn-status" });
+  private readonly pointing = make("span", {}, " Point at the map to see the phases at t_f.");
   private readonly plane: HTMLElement;
   private readonly digits: HTMLElement;
 
@@ -71,13 +72,13 @@ export class TrainingView {
   ) {
     this.fields.showRate(RATE.points);
     this.settings = this.fields.settings;
-    this.plane = make("div", {}, make("h3", {}, "What is read where"), this.map.canvas, this.classChooser());
+    this.plane = make("div", {}, make("h3", {}, "Decision map"), this.map.canvas, this.classChooser());
     this.digits = make(
       "div",
       {},
       make("h3", {}, "What test digits are read as"),
       this.sheet.canvas,
-      make("p", { class: "caption" }, "Framed: read wrong. None of these is learnt."),
+      make("p", { class: "caption" }, "Framed: read wrong. The network is not trained on these."),
     );
     const tools = make(
       "div",
@@ -91,14 +92,14 @@ export class TrainingView {
       { class: "tools" },
       button("learn-open", "Watch it decide", () => void this.use(events.onOpen)),
       button("learn-save", "Save the model", () => void this.use((file) => download(file.name, file))),
-      button("learn-trained", "The network that learnt 60,000 digits", events.onTrained),
+      button("learn-trained", "The network trained on MNIST", events.onTrained),
     );
     root.append(
       make("h2", {}, "See it learn"),
       make(
         "p",
         { class: "caption" },
-        "The oscillators begin almost uncoupled. Each step runs them on 32 examples, asks how the loss would change with every coupling, input weight and bias, and moves them a little downhill.",
+        "The oscillators begin almost uncoupled. Each step runs them on 32 examples, computes the slope of the loss in every coupling, input weight and bias, and moves them a little downhill.",
       ),
       this.fields.root,
       tools,
@@ -109,13 +110,24 @@ export class TrainingView {
         { class: "learn-views" },
         this.plane,
         this.digits,
-        make("div", {}, make("h3", {}, "The loss"), this.curve.canvas),
+        make(
+          "div",
+          {},
+          make("h3", {}, "The loss"),
+          this.curve.canvas,
+          make("p", { class: "caption" }, "Logarithmic; thin: every step, thick: the running mean."),
+        ),
         make(
           "div",
           {},
           make("h3", {}, "The couplings"),
           this.wires.canvas,
-          make("p", { class: "caption" }, "Blue pulls together, orange pushes apart, the thicker the stronger. Coloured rings: the outputs. Point at the plane to see the hands at t_f."),
+          make(
+            "p",
+            { class: "caption" },
+            "Blue pulls together, orange pushes apart, the thicker the stronger. Coloured rings: the outputs.",
+            this.pointing,
+          ),
         ),
       ),
       after,
@@ -203,6 +215,7 @@ export class TrainingView {
     this.map.show(this.points);
     this.plane.hidden = this.subject === "digits";
     this.digits.hidden = !this.plane.hidden;
+    this.pointing.hidden = this.plane.hidden;
     const { length } = this.course.lesson.examples.labels;
     if (length === 0) {
       this.play(false);
