@@ -152,8 +152,7 @@ def forked(task: Callable[[], object]) -> Iterator[None]:
     company, whose locks the copy would wait for. A task that takes too long is ended.
     """
     is_main = threading.current_thread() is threading.main_thread()
-    cores = min(cpu_share(), torch.get_num_threads())  # a worker of n_jobs has its share of them
-    if not sys.platform.startswith("linux") or cores < 2 or not is_main:
+    if not sys.platform.startswith("linux") or cpu_share() < 2 or not is_main:
         yield
         return
     with warnings.catch_warnings():  # of other threads: the copy takes no lock that they hold
