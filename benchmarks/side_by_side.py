@@ -2,9 +2,9 @@
 
     python benchmarks/side_by_side.py [OUT.json] [--repeats 5]
 
-`entrain.training.search` trains the settings of a round as runs of one training. Here the same 50
-settings are a round each, and one round, and their scores must be equal. GridSearchCV fits as many
-classifiers on one split. The ways take turns. Default: results/side-by-side.json.
+`entrain search` trains the settings of a round as runs of one training. Here the same 50 settings
+are a training each, and runs of one; their scores must be equal. GridSearchCV fits as many
+classifiers on one split. The ways take turns, so that ratios hold on a busy machine.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,12 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 
 from entrain.data.selection import select
+from entrain.physics import NetworkSpec
 from entrain.rules import Direct
+from entrain.rules.training_data import TrainingData
 from entrain.sklearn import KuramotoClassifier
-from entrain.training.search import SPACE, _Problem, _train
+from entrain.training.search import SPACE
+from entrain.training.stages import Stage, train_stage
 from entrain.utils.threads import cpu_share
 
 SETTINGS = 50
@@ -77,16 +81,25 @@ def measure(dataset: str, repeats: int) -> dict[str, list[float]]:
 def calls(rows: Any, labels: Any) -> dict[str, Callable[[], Any]]:
     """The ways to score the settings."""
     data = select(rows, labels)
-    problem = _Problem(data, Direct().tuned_for(data.name, len(data.train)), 64, 0)
+    rule, prepared = (
+        Direct().tuned_for(data.name, len(data.train)),
+        TrainingData(data, torch.device("cpu")),
+    )
     random = np.random.default_rng(0)
-    settings = [
-        {name: float(np.exp(random.uniform(*np.log(ends)))) for name, ends in SPACE.items()}
-        for _ in range(SETTINGS)
-    ]
+    settings = {
+        name: np.exp(random.uniform(*np.log(ends), SETTINGS)) for name, ends in SPACE.items()
+    }
 
-    def search(size: int) -> list[float | None]:
-        rounds = [(i, settings[i : i + size]) for i in range(0, SETTINGS, size)]
-        return [score for task in rounds for score in _train(problem, task, torch.device("cpu"))]
+    def search(size: int) -> list[float]:
+        scores = []
+        for first in range(0, SETTINGS, size):
+            some = {name: tuple(v[first : first + size].tolist()) for name, v in settings.items()}
+            stage = Stage(
+                replace(rule, **some), data.name, NetworkSpec(hidden=64), runs=(0,) * size
+            )
+            state = train_stage(stage, prepared, {})
+            scores += [state.selected("top1", run) for run in range(size)]
+        return scores
 
     def grid(n_jobs: int) -> list[float]:
         split = PredefinedSplit(np.where(np.arange(len(labels)) % 5, -1, 0))
