@@ -167,3 +167,14 @@ def test_accuracies_and_times_of_the_estimator_equal_the_results() -> None:
             seconds = statistics.median(values["cpu_seconds"])
             assert f"{statistics.mean(values['accuracy']):.1f}" in line
             assert f", {seconds:.2g} s" in line
+
+
+def test_the_times_of_settings_side_by_side_equal_the_results() -> None:
+    iris, wine = (result("side-by-side")["datasets"][name] for name in ("iris", "wine"))
+    text = " ".join(page("scale.md").split())
+    for way, words in (
+        ("side by side", "{:.1f} or {:.1f} CPU seconds"),
+        ("one by one", "one by one {:.1f} or {:.1f}"),
+        ("GridSearchCV, n_jobs=1", "by `GridSearchCV` {:.1f} or {:.1f}"),
+    ):
+        assert words.format(iris[way][1], wine[way][1]) in text
