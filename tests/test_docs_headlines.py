@@ -178,3 +178,9 @@ def test_the_times_of_settings_side_by_side_equal_the_results() -> None:
         ("GridSearchCV, n_jobs=1", "by `GridSearchCV` {:.1f} or {:.1f}"),
     ):
         assert words.format(iris[way][1], wine[way][1]) in text
+
+
+@pytest.mark.parametrize("name", ["scale.md", "hardware.md"])
+def test_the_seconds_of_a_hundred_chips_equal_the_results(name: str) -> None:
+    (row,) = (rows["typical"] for key, rows in result("yield-times").items() if "2 cores" in key)
+    assert f"100 of them take {row['cpu_seconds']:.0f} CPU seconds" in page(name)
