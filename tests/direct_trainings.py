@@ -78,9 +78,9 @@ def raw(parameters: Tensors, run: int) -> Tensors:
     return {name: parameters[f"raw.{name}"][run] for name in NAMES}
 
 
-def same(ours: Tensors, theirs: Tensors, atol: float = 1e-6) -> bool:
+def same(ours: Tensors, theirs: Tensors, atol: float = 1e-6, rtol: float = 1e-5) -> bool:
     assert ours.keys() == theirs.keys()
-    return all(torch.allclose(ours[k], theirs[k], rtol=1e-5, atol=atol) for k in ours)
+    return all(torch.allclose(ours[k], theirs[k], rtol=rtol, atol=atol) for k in ours)
 
 
 def run_of(parameters: Tensors, run: int) -> Tensors:

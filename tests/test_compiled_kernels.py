@@ -228,6 +228,18 @@ pullback(phases)
     assert compiled == {"tiles_forward.forward_tile", "tiles_adjoint.backward_tile"}
 
 
+def test_one_of_two_processes_that_start_at_once_compiles_for_both(tmp_path: Path) -> None:
+    lines = """
+from entrain.kernels import compiled
+compiled.on_compilation(lambda: print("compiled"))
+phases, pullback = kernels.rollout_with_pullback(model, Dynamics())
+pullback(phases)
+"""
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        printed = list(pool.map(lambda _: run(tmp_path, lines), range(2)))
+    assert sorted(printed, key=len) == [set(), {"compiled"}]
+
+
 def test_a_rollout_without_gradients_compiles_no_adjoint(tmp_path: Path) -> None:
     lines = """
 import torch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 import tomllib
 from typing import Any
 
@@ -124,3 +125,62 @@ def test_install_lines_work_from_a_clone() -> None:
     for path in pages:
         assert "pip install 'entrain" not in path.read_text(), path.name
         assert "pip install entrain" not in path.read_text(), path.name
+
+
+def result(name: str) -> Any:
+    """A file of results/."""
+    return json.loads((ROOT / "results" / f"{name}.json").read_text())
+
+
+def test_the_times_by_threads_equal_the_results() -> None:
+    for threads, row in result("cpu-threads")["threads"].items():
+        step, inferences = (
+            f"{100 * row[f'{part} of sgemm']:.0f} %" for part in ("step", "inferences")
+        )
+        cells = f"{row['step']:.1f} | {step} | {row['inferences']:.0f} | {inferences}"
+        assert f"| {threads} | {cells} | {row['predict']:.0f} |" in page("scale.md")
+
+
+GPU_STEPS = {
+    "74 oscillators, 200 steps": "step, 1 x 256 samples",
+    "74 oscillators, 200 steps, ten networks side by side": "step, 10 x 256 samples",
+    "256 oscillators, 50 steps": "step, 256 oscillators, 50 steps",
+    "512 oscillators, 50 steps": "step, 512 oscillators, 50 steps",
+    "1,000 oscillators, 50 steps": "step, 1000 oscillators, 50 steps",
+    "1,000 oscillators, 10,000 steps, cut along the batch": "step, 1,000 oscillators, 10,000 steps",
+    "10,000 inferences of 74 oscillators": "10,000 inferences",
+}
+
+
+def test_the_times_on_a_gpu_equal_the_results() -> None:
+    times = result("bench/h200/device_times")["ms"]
+    for title, name in GPU_STEPS.items():
+        number = float(f"{times[name]:.2g}") if times[name] < 100 else round(times[name])
+        digits = f"{number:.2f}" if number < 1 else f"{number:,}"
+        assert f"| {title} | {digits} |" in page("scale.md")
+
+
+def test_accuracies_and_times_of_the_estimator_equal_the_results() -> None:
+    for dataset, measured in result("estimator")["datasets"].items():
+        (line,) = (x for x in page("estimator.md").splitlines() if x.startswith(f"| {dataset} |"))
+        for values in measured.values():
+            seconds = statistics.median(values["cpu_seconds"])
+            assert f"{statistics.mean(values['accuracy']):.1f}" in line
+            assert f", {seconds:.2g} s" in line
+
+
+def test_the_times_of_settings_side_by_side_equal_the_results() -> None:
+    iris, wine = (result("side-by-side")["datasets"][name] for name in ("iris", "wine"))
+    text = " ".join(page("scale.md").split())
+    for way, words in (
+        ("side by side", "{:.1f} or {:.1f} CPU seconds"),
+        ("one by one", "one by one {:.1f} or {:.1f}"),
+        ("GridSearchCV, n_jobs=1", "by `GridSearchCV` {:.1f} or {:.1f}"),
+    ):
+        assert words.format(iris[way][1], wine[way][1]) in text
+
+
+@pytest.mark.parametrize("name", ["scale.md", "hardware.md"])
+def test_the_seconds_of_a_hundred_chips_equal_the_results(name: str) -> None:
+    (row,) = (rows["typical"] for key, rows in result("yield-times").items() if "2 cores" in key)
+    assert f"100 of them take {row['cpu_seconds']:.0f} CPU seconds" in page(name)

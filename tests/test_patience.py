@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from direct_trainings import equal_states, training
-from entrain import InputError
+from direct_trainings import check_interruption, equal_states, run_of, same, training
+from entrain import InputError, kernels
 from entrain.rules import Direct, Tensors
 from entrain.rules.direct import small_set
 from entrain.rules.equilibrium import EquilibriumPropagation
@@ -95,6 +95,43 @@ def test_a_converged_training_ends_again_where_it_ended() -> None:
     again = run_training(make(), first, on_epoch=lambda state: states.append(state))
     assert states == []
     assert equal_states(again, run_training(make()))
+
+
+@pytest.mark.parametrize(("choice", "atol"), [("auto", 0.0), ("reference", 1e-4)])
+def test_runs_side_by_side_end_where_each_ends_alone(choice: str, atol: float) -> None:
+    runs, rates = (0, 0, 3, 3), (0.02, 0.05, 0.2, 0.002)
+
+    def make(runs: tuple[int, ...], rates: tuple[float, ...]) -> Any:
+        ending = {"epochs": 60, "patience": 6, "validation_interval": 2, "averaging": 0.9}
+        return training(runs, coupling_rate=rates, input_rate=rates, **ending)
+
+    with kernels.use(choice):
+        together = run_training(make(runs, rates))
+        alone = [run_training(make((r,), (v,))) for r, v in zip(runs, rates, strict=True)]
+    assert len({state.epoch for state in alone}) > 2
+    assert together.epoch == max(state.epoch for state in alone)
+    for run, state in enumerate(alone):
+        assert same(run_of(together.current, run), state.current, atol=atol, rtol=atol)
+        assert same(run_of(together.best, run), state.best, atol=atol, rtol=atol)
+        assert int(together.best_epoch[run]) == int(state.best_epoch[0])
+        for name, rows in state.history.items():
+            column = torch.tensor([row[run] for row in together.history[name]])
+            values = torch.tensor(rows)[:, 0]
+            assert torch.allclose(column[: state.epoch], values, rtol=atol, atol=atol)
+            assert bool((column[state.epoch :] == column[state.epoch - 1]).all())
+
+
+def test_a_training_with_converged_runs_continues_with_the_same_bits() -> None:
+    rates = (0.05, 0.2, 0.002)
+
+    def make(*runs: int) -> Any:
+        own = tuple(rates[run] for run in runs)
+        ending = {"epochs": 40, "patience": 6, "validation_interval": 2, "averaging": 0.9}
+        return training(runs, coupling_rate=own, input_rate=own, **ending)
+
+    epochs = [run_training(make(run)).epoch for run in range(3)]
+    assert min(epochs) + 1 < max(epochs)
+    check_interruption(lambda: make(0, 1, 2), after=min(epochs) + 1)
 
 
 @pytest.mark.parametrize("name", ["patience", "validation_interval", "second_order_steps"])

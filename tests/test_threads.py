@@ -84,9 +84,10 @@ def test_first_rollout_starts_a_daemon_thread_if_pytorch_was_imported_first(kern
 
 
 @several_cores
-def test_first_rollout_limits_a_pytorch_that_was_imported_first() -> None:
+@pytest.mark.parametrize("imports", ["torch, entrain", "entrain, torch"])
+def test_first_rollout_limits_the_threads_of_pytorch(imports: str) -> None:
     code = (
-        "import torch, entrain, os; from entrain.utils import threads;"
+        f"import {imports}; from entrain.utils import threads;"
         f"threads.cpu_share = lambda: 1\n{_ROLLOUT}\nprint(torch.get_num_threads())"
     )
     assert python(code) == "1"
@@ -169,4 +170,44 @@ def test_callers_in_several_threads_share_the_cores() -> None:
             caller.start()
         for caller in callers:
             caller.join()
-    assert most <= 4 + 3  # the first has all, every further one at least its own
+    assert most <= 4
+
+
+def test_a_caller_inside_another_has_its_thread() -> None:
+    def outer(_: int) -> None:
+        workers.in_threads(2, lambda: lambda _: time.sleep(0.001))  # it must not wait for itself
+
+    with threads(2):
+        workers.in_threads(4, lambda: outer)
+
+
+def test_processes_side_by_side_inherit_no_number_of_threads() -> None:
+    code = (
+        "import os, entrain; from entrain.utils import threads; threads.cpu_share = lambda: 1;"
+        "threads.configure_environment(); print(os.environ.get('OMP_NUM_THREADS'))"
+    )
+    assert python(code) == "None"
+
+
+# Processes of cross_validate, times the threads that PyTorch and the kernels use in each.
+_JOBS = """
+import os, joblib, torch
+from sklearn.datasets import load_iris
+from sklearn.model_selection import cross_validate
+from entrain.sklearn import KuramotoClassifier
+scoring = {"process": lambda *_: os.getpid(), "threads": lambda *_: torch.get_num_threads()}
+for n_jobs in (2, -1):
+    scores = cross_validate(
+        KuramotoClassifier(hidden=4, epochs=1), *load_iris(return_X_y=True), cv=4, n_jobs=n_jobs,
+        scoring=scoring, error_score="raise",
+    )
+    assert os.getpid() not in scores["test_process"]
+    print(joblib.effective_n_jobs(n_jobs) * int(max(scores["test_threads"])))
+"""
+
+
+@several_cores
+def test_processes_times_threads_of_n_jobs_are_at_most_the_cores() -> None:
+    products = python(_JOBS).split()
+    assert len(products) == 2
+    assert all(int(product) <= cpu_share() for product in products)

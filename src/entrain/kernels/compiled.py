@@ -17,7 +17,7 @@ import secrets
 import shutil
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from entrain.utils.files import file_lock
 _NAME_BITS = 62  # of the first of a process's symbols
 _MOST_FOLDERS = 20  # of other versions that are kept
 _LOCK = "entrain.lock"
+_COMPILING = "compiling.lock"
 
 
 def _options() -> dict[str, Any]:
@@ -96,23 +97,25 @@ def on_compilation(notify: Callable[[], None]) -> None:
         event.register("numba:compile", Listener())
 
 
-def is_missing(kernels: str) -> bool:
-    """True if the machine code of kernels can be stored and `mark_stored` has not noted it."""
-    marks = _marks(kernels)
-    return bool(marks) and not any(path.exists() for path in marks)
+@contextlib.contextmanager
+def compiling(kernels: str) -> Iterator[bool]:
+    """A context in which kernels are compiled and stored; True if they are to be.
 
-
-def mark_stored(kernels: str) -> None:
-    """Note that the machine code of kernels is stored, where a folder can be written to."""
-    with contextlib.suppress(OSError):
-        for path in _marks(kernels):
-            path.touch()
-
-
-def _marks(kernels: str) -> list[Path]:
-    """The file that says so; none where nothing is stored."""
+    False if they are stored, or cannot be. One process compiles while others, as of n_jobs, wait.
+    """
     folder = Path(_numba_folder()) if _numba_folder() else kernel_folder()
-    return [] if folder is None else [folder / f"{kernels}-{_key()[:16]}"]
+    mark = Path() if folder is None else folder / f"{kernels}-{_key()[:16]}"
+    if folder is None or mark.exists():
+        yield False
+        return
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(InputError):
+            stack.enter_context(file_lock(folder / _COMPILING, wait=True))
+        is_missing = not mark.exists()
+        yield is_missing
+        if is_missing:
+            with contextlib.suppress(OSError):
+                mark.touch()
 
 
 @functools.cache

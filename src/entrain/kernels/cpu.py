@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from entrain.kernels import reference
-from entrain.kernels.compiled import is_missing, mark_stored, on_compilation
+from entrain.kernels.compiled import compiling, on_compilation
 from entrain.kernels.reference import Pullback
 from entrain.kernels.tiles_adjoint import backward_tile, workspace_size
 from entrain.kernels.tiles_forward import forward_tile, noisy_tile
@@ -87,10 +87,10 @@ def compile_beside_rollout(name: str, task: Callable[[], object]) -> None:
         name: Name of what the task compiles and stores.
         task: Compiles it; it is not called if that was done before.
     """
-    if is_missing(name):
-        with forked(task):
-            _agrees(Kernel())
-        mark_stored(name)
+    with compiling(name) as is_missing:
+        if is_missing:
+            with forked(task):
+                _agrees(Kernel())
 
 
 def _compile_adjoint(kernel: Kernel) -> None:
@@ -265,12 +265,11 @@ def _rollout_agrees(kernel: Kernel) -> bool:
     """`_agrees` of a kernel without its gradients, which another process compiles meanwhile."""
     rollout = kernel._replace(gradients=False)
     name = hashlib.sha256(repr(kernel).encode()).hexdigest()[:16]
-    if not is_missing(name):
-        return _agrees(rollout)
-    with forked(functools.partial(_compile_adjoint, kernel)):
-        agrees = _agrees(rollout)
-    mark_stored(name)
-    return agrees
+    with compiling(name) as is_missing:
+        if not is_missing:
+            return _agrees(rollout)
+        with forked(functools.partial(_compile_adjoint, kernel)):
+            return _agrees(rollout)
 
 
 @functools.cache

@@ -97,6 +97,7 @@ class TrainingPass:
         self._examples = Examples(array(padded), array(targets.float()), factors)
         self._graph, self._loss = array(graph.float()), loss
         self._memory: dict[tuple[int, ...], Any] = {}
+        self._is_compiled = False
 
     def train(
         self,
@@ -106,6 +107,7 @@ class TrainingPass:
         schedule: Sequence[float],
         dynamics: Dynamics,
         order: int = 1,
+        runs: Sequence[int] | None = None,
     ) -> Tensor:
         """Sums of the losses (R,) of all rows, each at its step; steps `tensors` in place.
 
@@ -116,14 +118,16 @@ class TrainingPass:
             schedule: Factor of the rates in each step.
             dynamics: Mobility, observation time and steps.
             order: 1 for Euler's steps, 2 for those of Adams and Bashforth.
+            runs: Runs to train, by default all; the loss of the others is 0.
         """
-        runs, largest, losses = len(rows), max(sizes), np.zeros(len(rows))
+        largest, losses = max(sizes), np.zeros(len(rows))
+        trained = range(len(rows)) if runs is None else runs
         factors = np.array(schedule, dtype=np.float32)
         batches = Batches(array(rows), np.cumsum([0, *sizes]), factors)
         settings = self._loss.arrays(dynamics, order)
         threads = torch.get_num_threads()
         team = min(threads, ceil(largest, LANES) // _TILES_OF_A_THREAD) if can_yield() else 1
-        if runs >= threads:
+        if len(trained) >= threads:
             team = 1
 
         def train(run: int) -> None:
@@ -136,7 +140,9 @@ class TrainingPass:
                 train_run(run, thread, *fixed, batch, tiles[thread], counters)
 
             fixed = network, self._examples, batches, settings
-            _compile((run, 0, *fixed, batch, tiles[0], counters))
+            if not self._is_compiled:  # the types take a part of a small epoch
+                _compile((run, 0, *fixed, batch, tiles[0], counters))
+                self._is_compiled = True
             if team > 1:
                 together(work, team)
             else:
@@ -144,10 +150,10 @@ class TrainingPass:
             losses[run] = batch.losses.sum()
 
         if team > 1:
-            for run in range(runs):
+            for run in trained:
                 train(run)
         else:
-            in_threads(runs, lambda: train)
+            in_threads(len(trained), lambda: lambda index: train(trained[index]))
         return torch.from_numpy(losses).float()
 
     def _batch(self, run: int, size: int) -> Batch:

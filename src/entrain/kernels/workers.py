@@ -32,25 +32,51 @@ Worker = Callable[[], Callable[[int], None]]
 class _Threads:
     """Threads that compute at the same time, those of concurrent callers together.
 
-    Callers in several threads, as of a search with n_jobs, share PyTorch's number of threads: each
-    has its own one, and others while some are left.
+    Callers in several threads, as of a search with n_jobs, share PyTorch's number of threads. Each
+    waits until one is free.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._busy = 0
+        self._changed = threading.Condition()
+        self._busy = self._callers = 0
+        self._local = threading.local()
 
     @contextlib.contextmanager
     def reserve(self, wanted: int) -> Iterator[int]:
-        """A context for one caller; the number of its threads, at most `wanted`."""
-        with self._lock:
-            count = max(1, min(wanted, torch.get_num_threads() - self._busy))
-            self._busy += count
+        """A context for one caller; the number of its threads, at most `wanted`.
+
+        A caller inside another's context has the thread that it runs in.
+        """
+        if self.is_inside():
+            yield 1
+            return
+        limit, count = torch.get_num_threads(), 0
         try:
-            yield count
+            with self._changed:
+                self._callers += 1
+                self._changed.wait_for(lambda: self._busy < limit)
+                count = max(1, min(wanted, limit - self._busy, limit // self._callers))
+                self._busy += count
+            with self.inside():
+                yield count
         finally:
-            with self._lock:
+            with self._changed:
                 self._busy -= count
+                self._callers -= 1
+                self._changed.notify_all()
+
+    def is_inside(self) -> bool:
+        """True in a thread that computes for a caller."""
+        return getattr(self._local, "inside", False)
+
+    @contextlib.contextmanager
+    def inside(self) -> Iterator[None]:
+        """A context in which this thread computes for a caller."""
+        self._local.inside = True
+        try:
+            yield
+        finally:
+            self._local.inside = False
 
 
 _threads = _Threads()
@@ -65,8 +91,12 @@ def in_threads(count: int, worker: Worker) -> None:
         while (index := next(indices)) < count:
             work(index)
 
+    def run_inside() -> None:
+        with _threads.inside():
+            run()
+
     with _threads.reserve(count) as threads:
-        futures = [_pool().submit(run) for _ in range(threads - 1)]
+        futures = [_pool().submit(run_inside) for _ in range(threads - 1)]
         run()
         for future in futures:
             future.result()
@@ -103,8 +133,15 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(thread_name_prefix="entrain")
 
 
-if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+def _forget_threads() -> None:
+    """A forked process has none of the threads, but may have a lock that one of them held."""
+    global _threads
+    _threads = _Threads()
+    _pool.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
 
 
 @contextlib.contextmanager

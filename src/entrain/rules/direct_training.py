@@ -60,7 +60,8 @@ class DirectTraining(GradientTraining):
             dynamics, order = replace(dynamics, steps=self.protocol.second_order_steps), 2
         sizes = [batch.shape[1] for batch in batches]
         rows = torch.cat(batches, dim=1)
-        total = self._compiled.train(tensors, rows, sizes, schedule, dynamics, order)
+        runs = [run for run in range(len(rows)) if run not in self._stopped]
+        total = self._compiled.train(tensors, rows, sizes, schedule, dynamics, order, runs)
         return {"loss": total / len(self.train.targets)}
 
     def loss_and_gradient(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -77,6 +77,7 @@ class GradientTraining(ABC):
         self._smoothing = tensor("smoothing")
         self._schedule = torch.zeros((), device=device)
         self._strength = torch.ones((), device=device)
+        self._stopped: Sequence[int] = ()
         self._total = torch.zeros(len(runs), device=device)
         self._spec = network.on(self._total, len(runs), outputs)
         self._distortions: Tensor | None = None
@@ -150,12 +151,23 @@ class GradientTraining(ABC):
         self._total.zero_()
         if self._chips is not None:
             self._chips.begin_epoch(tensors, epoch, protocol.epochs)
-        generators = self._generators(epoch)
+        generators, stopped = self._generators(epoch), list(self._stopped)
+        before = {name: tensor[stopped] for name, tensor in tensors.items()} if stopped else {}
         for batch, factor in zip(batches, schedule, strict=True):
             self._schedule.fill_(factor)
             self._renew_draws(tensors, batch, dynamics, generators)
             step(batch)
+        for name, values in before.items():
+            tensors[name][stopped] = values
         return {"loss": self._total / len(self.train.targets)}
+
+    def stop(self, runs: Sequence[int]) -> None:
+        """Leave the tensors of runs as they are in the epochs to come.
+
+        Args:
+            runs: Indices of runs that have converged.
+        """
+        self._stopped = runs
 
     def _batches(self, epoch: int) -> tuple[list[Tensor], list[float]]:
         """Examples (R, B) of the steps of an epoch, and the factors of their rates."""
@@ -354,18 +366,28 @@ class GradientTraining(ABC):
             adamw.update_mean(tensors[name], raw, weight)
 
     def validate(self, tensors: Tensors) -> Tensors:
-        """Metrics (R,) of the task on the validation examples.
+        """Metrics (R,) of the task on the validation examples; of stopped runs any.
 
         Args:
             tensors: The tensors of `initial`, as they are now.
         """
-        data, parameters = self._validation, self._spec.parameters(tensors)
+        data, gain = self._validation, self._gain
+        runs = [run for run in range(len(gain)) if run not in self._stopped]
+        if self._chips is None and len(runs) < len(gain):
+            tensors, gain = {name: tensor[runs] for name, tensor in tensors.items()}, gain[runs]
+        parameters = self._spec.parameters(tensors)
         inputs = data.all_inputs()
         scores = validation_scores(parameters, inputs, self._dynamics, self._chips, self.task)
         weights = example_weights(
             self.protocol.class_weights, data.targets, self._outputs, data.weights
         )
-        return self.task.validate(scores, data.targets, self._gain, weights)
+        metrics = self.task.validate(scores, data.targets, gain, weights)
+        if len(gain) == len(self._gain):
+            return metrics
+        full = {name: values.new_zeros(len(self._gain)) for name, values in metrics.items()}
+        for name, values in metrics.items():
+            full[name][runs] = values
+        return full
 
     def merit(self, metrics: Tensors) -> Tensor:
         """Numbers (R, n) by which an epoch is selected.

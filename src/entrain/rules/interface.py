@@ -280,9 +280,13 @@ def check_chips(chips: object) -> None:
 
 def shuffled(stream: str, seed: int, runs: tuple[int, ...], epoch: int, count: int) -> Tensor:
     """Permutations (R, count) of the examples, a pure function of (stream, seed, run, epoch)."""
-    seeds = _seed_sequences(stream, seed, runs, epoch)
-    rows = [np.random.default_rng(each).permutation(count) for each in seeds]
-    return torch.from_numpy(np.stack(rows))
+    distinct = tuple(dict.fromkeys(runs))  # the settings of a search have one run
+    seeds = _seed_sequences(stream, seed, distinct, epoch)
+    rows = {
+        run: np.random.default_rng(sequence).permutation(count)
+        for run, sequence in zip(distinct, seeds, strict=True)
+    }
+    return torch.from_numpy(np.stack([rows[run] for run in runs]))
 
 
 def generators(

@@ -1,14 +1,15 @@
 """The one training loop: epochs, validation, selection of the best epoch, divergence.
 
 It trains several runs side by side (of a student, or initialisations of a teacher) as tensors with
-a leading run axis R. A run that becomes non-finite keeps its best parameters and stops; it has no
-effect on the others.
+a leading run axis R. A run that becomes non-finite keeps its best parameters and stops, and one
+that has converged stays as it is; neither has an effect on the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -74,21 +75,35 @@ def run_training(
     """The final state of `training`, trained from `state` or from its beginning."""
     configure_threads()
     state = _initial_state(training) if state is None else state
-    state.is_finished = _is_finished(training, state)
+    converged = _converged(training, state)
+    state.is_finished = _is_finished(training, state, converged)
     while not state.is_finished:
+        if converged:
+            cast("Any", training).stop(converged)
         metrics = training.run_epoch(state.current, state.epoch)
+        _keep_rows(metrics, state, converged)
         state.epoch += 1
         if _is_validated(training, state.epoch) or not bool(metrics["loss"].isfinite().all()):
             metrics |= training.validate(state.current)
+            _keep_rows(metrics, state, converged)
             _select(state, metrics, training.merit(metrics))
         for name, values in metrics.items():
             state.history.setdefault(name, []).append(values.tolist())
         for rows in state.history.values():  # metrics stay those of the last validation
             rows.extend(rows[-1:] * (state.epoch - len(rows)))
-        state.is_finished = _is_finished(training, state)
+        if _is_validated(training, state.epoch):
+            converged = _converged(training, state)
+        state.is_finished = _is_finished(training, state, converged)
         if on_epoch is not None:
             on_epoch(state)
     return state
+
+
+def _keep_rows(metrics: Tensors, state: TrainingState, runs: Sequence[int]) -> None:
+    """Give runs that have converged the metrics of their last epoch."""
+    for name, values in metrics.items() if runs else ():
+        last = state.history[name][-1]
+        values[list(runs)] = values.new_tensor([last[run] for run in runs])
 
 
 def _is_validated(training: Training, epoch: int) -> bool:
@@ -97,14 +112,21 @@ def _is_validated(training: Training, epoch: int) -> bool:
     return epoch in (1, training.epochs) or epoch % interval == 0
 
 
-def _is_finished(training: Training, state: TrainingState) -> bool:
+def _is_finished(training: Training, state: TrainingState, converged: Sequence[int]) -> bool:
     """True after the last epoch, or if every run has diverged or converged."""
-    if state.epoch >= training.epochs:
-        return True
-    patience, stopped = getattr(training, "patience", 0), (state.diverged > 0).cpu()
-    if patience and state.epoch > 0 and _is_validated(training, state.epoch):
-        stopped = stopped | (state.epoch - _last_gain(training, state) >= patience)
-    return bool(stopped.all())
+    stopped = {*converged, *state.diverged.nonzero()[:, 0].tolist()}
+    return state.epoch >= training.epochs or len(stopped) == state.parallel_runs
+
+
+def _converged(training: Training, state: TrainingState) -> list[int]:
+    """Runs that had not gained for `patience` epochs when they were last validated."""
+    patience, epoch = getattr(training, "patience", 0), state.epoch
+    while epoch > 0 and not _is_validated(training, epoch):
+        epoch -= 1
+    if not patience or not epoch:
+        return []
+    waited = epoch - _last_gain(training, state)
+    return (waited >= patience).nonzero()[:, 0].tolist()
 
 
 def _last_gain(training: Training, state: TrainingState) -> Tensor:

@@ -23,9 +23,10 @@ _torch_was_loaded = False
 
 
 def configure_environment() -> None:
-    """Set OMP_WAIT_POLICY and OMP_NUM_THREADS, which PyTorch reads when it is loaded.
+    """Set OMP_WAIT_POLICY, which PyTorch reads when it is loaded; nothing if it is loaded already.
 
-    If PyTorch is loaded already, nothing is changed until `configure_threads`.
+    The number of threads is left to `configure_threads`: processes that are started side by side,
+    as with n_jobs, would inherit OMP_NUM_THREADS, and each take all threads.
     """
     global _torch_was_loaded
     _torch_was_loaded = "torch" in sys.modules
@@ -33,19 +34,19 @@ def configure_environment() -> None:
         return
     if not _is_set(_WAITING):
         os.environ["OMP_WAIT_POLICY"] = "passive"
-    share = cpu_share()
-    if share < _allowed() and not _is_set(_COUNTS):
-        os.environ["OMP_NUM_THREADS"] = str(share)
+
+
+def configure_threads() -> None:
+    """Limit PyTorch's threads at first use, and let those sleep that were loaded before Entrain."""
+    _configure(threading.get_ident())
 
 
 @functools.cache
-def configure_threads() -> None:
-    """Configure the threads of a PyTorch that was loaded before Entrain, at first use."""
-    if not _torch_was_loaded:
-        return
+def _configure(_thread: int) -> None:
+    """`configure_threads` once in each thread, as PyTorch has a number of threads for each."""
     import torch
 
-    if not _is_set(_WAITING):
+    if _torch_was_loaded and not _is_set(_WAITING):
         _disable_spinning()
     share = cpu_share()
     if share < _allowed() == torch.get_num_threads() and not _is_set(_COUNTS):
@@ -115,6 +116,7 @@ def _quota(folder: Path) -> float:
     return quota if quota > 0 else math.inf
 
 
+@functools.cache
 def _disable_spinning() -> None:
     """Make the threads of a loaded PyTorch sleep while they wait.
 
