@@ -18,6 +18,7 @@ from entrain.rules.training_data import Examples
 
 RESULT = Path(__file__).parents[1] / "results" / "ep-gradients.json"
 PARTS = ("input_weights", "couplings")
+TASK = entrain.Classification(tuple("0123456789"))
 SETTINGS = {  # time, steps, beta, nudged steps
     "up to 0.2": (15.0, 60, 0.3, 15),
     "default": (60.0, 600, 0.1, 200),
@@ -33,7 +34,7 @@ def cosines(
 
     def gradient(rule: GradientRule, dynamics: Dynamics) -> dict[str, Tensor]:
         ours = rule.training_class(
-            rule, examples, examples, NetworkSpec(hidden, dynamics), 10, seed=0
+            rule, examples, examples, NetworkSpec(hidden, dynamics), TASK, seed=0
         )
         networks = {name: tensor.clone() for name, tensor in tensors.items()}
         return ours.gradient(networks, dynamics, torch.arange(64)[None])
@@ -58,7 +59,7 @@ def main() -> None:
     examples = Examples(torch.from_numpy(digits.train.labels), inputs)
     rule = replace(EquilibriumPropagation(), batch_size=32, epochs=4)
     training = EquilibriumTraining(
-        rule, examples, examples, NetworkSpec(64, rule.dynamics), 10, seed=0
+        rule, examples, examples, NetworkSpec(64, rule.dynamics), TASK, seed=0
     )
     tensors = training.initial()
     for epochs in (0, 2):
