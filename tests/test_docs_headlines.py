@@ -184,3 +184,19 @@ def test_the_times_of_settings_side_by_side_equal_the_results() -> None:
 def test_the_seconds_of_a_hundred_chips_equal_the_results(name: str) -> None:
     (row,) = (rows["typical"] for key, rows in result("yield-times").items() if "2 cores" in key)
     assert f"100 of them take {row['cpu_seconds']:.0f} CPU seconds" in page(name)
+
+
+def test_the_tables_of_the_reject_option_equal_the_results() -> None:
+    results = json.loads((ROOT / "results" / "reject-option.json").read_text())
+    text, parts = page("predicting.md"), ("validation", "test")
+    for name, result in results.items():
+        if not name.endswith(("-robust", "-chip")):
+            cells = [
+                f"{result[part]['top1']:.2f} | {result[part]['coverage']:.1f} | "
+                f"{result[part]['top1_sure']:.2f}"
+                for part in parts
+            ]
+            assert f"| {name} | {' | '.join(cells)} |" in text, name
+    everything = results["mnist-74"]["photographs"]["all"]
+    names = ("right", "right_and_sure", "right_or_unsure")
+    assert f"| **all** | {' | '.join(f'**{everything[n]:.0f}**' for n in names)} |" in text

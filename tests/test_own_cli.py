@@ -199,7 +199,7 @@ def test_of_many_classes_the_figure_shows_some(tmp_path: Path, invoke: Invoke) -
     found = printed(invoke, "train", tmp_path / "many.npz", *options)
     assert found["results"]["DIRECT"]["top1"] > 95  # so that all 30 classes could be shown
     with Image.open(found["figure"]) as figure:
-        assert 0.9 < figure.height / figure.width < 1.0  # five rows of five
+        assert 1.2 < figure.height / figure.width < 1.3  # five rows of five
 
 
 def strange_table(folder: Path) -> Path:

@@ -65,7 +65,7 @@ class Model(Summary):
         >>> model = entrain.load("mnist-74")
         >>> test = entrain.load_test_split("mnist").rows(slice(1000))
         >>> round(model.evaluate(test)["top1"], 1)
-        96.7
+        96.8
         >>> model.rejected(test.features[:4])
         array([False, False, False, False])
     """
