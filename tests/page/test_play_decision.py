@@ -73,7 +73,8 @@ def test_traces_end_at_the_current_time(page: Visit) -> None:
         assert now - 6 < columns.max() <= now + 12  # the dot at the end of a curve
         assert columns.min() < 40
         energy = page.picture(page.get("energy"))
-        ink = ((energy[..., :3].sum(-1) < 150) & (energy[..., 3] > 120)).any(0)  # not the grey cursor
+        curve = (energy[..., :3].sum(-1) < 150) & (energy[..., 3] > 120)  # not the grey cursor
+        ink = curve.any(0)
         assert now - 6 < np.flatnonzero(ink[:right]).max() <= now + 6
 
 
