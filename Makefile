@@ -54,7 +54,7 @@ test-slow: $(VENV)/installed-dev $(VENV)/installed-docs $(VENV)/installed-cluste
 	$(PYTEST) $(PARALLEL) -m slow tests tests/page tests/circuits tests/cluster paper/tests
 
 # In an environment of its own. On a machine without CUDA the oldest PyTorch brings its libraries along,
-# several gigabytes: TORCH=2.13.0 takes that one. Tested with it and Python 3.11; not with PyTorch 2.5.
+# several gigabytes: TORCH=2.13.0 takes that one. Tested with it and Python 3.11; with 2.5.1 kernels and training alone.
 test-oldest:
 	$(PYTHON) -m venv --clear $(VENV)-oldest
 	$(PYTHON) tools/oldest_versions.py $(if $(TORCH),torch==$(TORCH)) >$(VENV)-oldest/constraints.txt
