@@ -121,6 +121,24 @@ for terms in {sets}:
         run(tmp_path, lines.format(sets=chosen), tests)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_names_its_closures_differently(tmp_path: Path) -> None:
+    """Machine code of both is stored; closures of one name would call one another."""
+    lines = """
+import os
+from numba.core.bytecode import FunctionIdentity
+from entrain.kernels import cpu
+from entrain.kernels.workers import forked
+numbers = lambda: {next(FunctionIdentity._unique_ids) for _ in range(1000)}
+with forked(lambda: open("child", "w").write(" ".join(map(str, numbers())))):
+    here = numbers()
+there = set(map(int, open("child").read().split()))
+assert len(there) == 1000, "the task did not run"
+assert not here & there
+"""
+    run(tmp_path, lines, f"import os; os.chdir({str(tmp_path)!r})\n")
+
+
 @pytest.mark.parametrize("error", ["ENOSPC", "EROFS"])
 def test_a_full_or_read_only_disk_only_costs_time(tmp_path: Path, error: str) -> None:
     before = f"""

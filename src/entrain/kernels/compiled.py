@@ -51,9 +51,9 @@ def _options() -> dict[str, Any]:
 def _separate_symbols() -> bool:
     """Name the symbols of this process differently from those of every other; True if that works.
 
-    Numba counts closures from 1 in each process and puts the count into their symbols. A process
-    that loads the machine code of two others would link a call to whichever function of a name was
-    loaded first, which may be another one.
+    Numba counts closures from 1 in each process, on in its forks, and puts the count into their
+    symbols. A process that loads the machine code of two others would link a call to whichever
+    function of a name was loaded first, which may be another one.
     """
     try:
         from numba.core.bytecode import FunctionIdentity
@@ -66,6 +66,8 @@ def _separate_symbols() -> bool:
 
 
 _can_store = _separate_symbols()
+if hasattr(os, "register_at_fork"):  # a copy of this process would continue its count
+    os.register_at_fork(after_in_child=_separate_symbols)
 INNER_OPTIONS: Any = _options()
 inner = njit(**INNER_OPTIONS)
 
