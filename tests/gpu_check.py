@@ -1,6 +1,6 @@
 """What must hold on a real GPU: `make gpu-test`, in under five minutes.
 
-    PYTHONPATH=src:paper:tests python3 tests/gpu_check.py [DEVICE]
+    PYTHONPATH=src:paper:tests python3 tests/gpu_check.py [DEVICE [CHECK...]]
 
 Kernels, an epoch of every protocol, kill and resume to the same bits, and evaluation. Plain
 Python, because a GPU machine may have neither pytest nor a network: it takes PyTorch, NumPy,
@@ -344,14 +344,20 @@ CHECKS: tuple[Callable[[torch.device], str], ...] = (
 
 
 def main() -> int:
-    """Run every check; how many do not hold."""
+    """Run the checks of the command line, by default every one; how many do not hold."""
     if not torch.cuda.is_available():
         sys.stderr.write("make gpu-test needs a CUDA device, which PyTorch does not see here\n")
         return 1
     device = torch.device(sys.argv[1] if len(sys.argv) > 1 else "cuda:0")
+    by_name = {check.__name__: check for check in CHECKS}
+    if unknown := set(sys.argv[2:]) - by_name.keys():
+        sys.stderr.write(f"no check {', '.join(unknown)}; there are {', '.join(by_name)}\n")
+        return 2
+    checks = [by_name[name] for name in sys.argv[2:]] or CHECKS
     began, failed = time.monotonic(), 0
     print(f"{torch.cuda.get_device_name(device)}, PyTorch {torch.__version__}")  # noqa: T201
-    for check in CHECKS:
+    for check in checks:
+        print(f"{check.__name__:<25}", end=" ", flush=True)  # noqa: T201
         start = time.monotonic()
         try:
             outcome = f"ok      {check(device)}"
@@ -359,9 +365,9 @@ def main() -> int:
             failed += 1
             outcome = "FAILED\n" + traceback.format_exc()
         seconds = time.monotonic() - start
-        print(f"{check.__name__:<25} {seconds:6.1f} s  {outcome}", flush=True)  # noqa: T201
+        print(f"{seconds:6.1f} s  {outcome}", flush=True)  # noqa: T201
     total = time.monotonic() - began
-    print(f"{len(CHECKS) - failed} passed, {failed} failed, {total:.0f} s")  # noqa: T201
+    print(f"{len(checks) - failed} passed, {failed} failed, {total:.0f} s")  # noqa: T201
     return int(failed > 0)
 
 
