@@ -106,15 +106,15 @@ def test_scales_follow_from_the_students_of_the_selected_teachers() -> None:
         for rule, step in (("top1", 1.0), ("cross-entropy", 9.0))
         for seed in range(3)
     ]
-    found = spread({"teacher-sweep": {"values": {"rows": rows}}})
-    assert set(found.teachers) == {
+    scales = spread({"teacher-sweep": {"values": {"rows": rows}}})
+    assert set(scales.teachers) == {
         ("MNIST", "teacher", "test_top1"),
         ("MNIST", "PATH", "top1"),
         ("MNIST", "TWO-STAGE-END", "top1"),
         ("MNIST", "TWO-STAGE-END - PATH", "top1"),
     }
-    assert found.teachers["MNIST", "teacher", "test_top1"].difference_margin == 0.0
-    path, end = (found.teachers["MNIST", method, "top1"] for method in ("PATH", "TWO-STAGE-END"))
+    assert scales.teachers["MNIST", "teacher", "test_top1"].difference_margin == 0.0
+    path, end = (scales.teachers["MNIST", method, "top1"] for method in ("PATH", "TWO-STAGE-END"))
     assert end.difference_margin == pytest.approx(2 * path.difference_margin)
     assert path.difference_margin == pytest.approx(4.3027 * 2**0.5, rel=1e-4)
     assert path.prediction_margin == pytest.approx(4.3027 * (4 / 3) ** 0.5, rel=1e-4)

@@ -72,8 +72,8 @@ class Shipping:
             model = read_model(self.folder.path / f"{dataset}-74-teacher.safetensors")
             data = load_dataset(dataset)
             training = Recipe.from_json(model.details["recipe"]).protocols[-1].settings()
-            shown = {key: model.details[key] for key in ("run", "seed", "epoch", "validation")}
-            details = shown | {"training": training, "test": model.evaluate(data.test)}
+            selection = {key: model.details[key] for key in ("run", "seed", "epoch", "validation")}
+            details = selection | {"training": training, "test": model.evaluate(data.test)}
             title = f"{dataset}-74-distilled"
             shipped = replace(model, details=details)
             self._ship(title, shipped, card(title, name, shipped, data))

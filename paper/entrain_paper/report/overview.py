@@ -199,9 +199,9 @@ def _differing(judged: Judged) -> str:
     for name, differing in numbers.items():
         farthest = sorted(differing, reverse=True)[:_SHOWN]
         title = _link(name, EXPERIMENTS[name].title)
-        shown = "<br>".join(text for _, text in farthest)
+        examples = "<br>".join(text for _, text in farthest)
         why = judged.comparisons[name].reason
-        lines.append([title, str(len(differing)), shown, f"{why[:1].upper()}{why[1:]}"])
+        lines.append([title, str(len(differing)), examples, f"{why[:1].upper()}{why[1:]}"])
     head = ["page", "numbers", f"the farthest, {_SHOWN} at most", "likely reason"]
     return f"Numbers that differ:\n\n{grid(head, lines)}" if lines else ""
 

@@ -8,6 +8,7 @@ steps, its moments `first.NAME` and `second.NAME`, and NAME itself, the running 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -29,6 +30,37 @@ def with_moments(parameters: Tensors) -> Tensors:
     some = next(iter(parameters.values()))
     tensors["adam.count"] = torch.zeros(len(some), 1, device=some.device)
     return tensors
+
+
+def step(
+    tensors: Tensors,
+    gradients: Tensors,
+    rates: Callable[[str, Tensor], tuple[Tensor, Tensor | float | None]],
+    *,
+    clip: float,
+    averaging: float,
+) -> None:
+    """Step the parameters with clipped gradients, then their running means.
+
+    Args:
+        tensors: Those of the training.
+        gradients: By the name of the parameter.
+        rates: The rate of a parameter and its decay, None for no decay, from its name and gradient.
+        clip: Largest norm of the gradients of a run.
+        averaging: Largest decay of the running mean.
+    """
+    factor = clip_factor(gradients, clip)
+    count = tensors["adam.count"]
+    count += 1.0
+    biases, weight = moment_biases(count), mean_weight(count, averaging)
+    for name, gradient in gradients.items():
+        raw, first, second = (tensors[f"{kind}.{name}"] for kind in ("raw", "first", "second"))
+        direction = adam_direction(gradient * per_tensor(factor, gradient), first, second, biases)
+        rate, decay = rates(name, gradient)
+        if decay is not None:
+            raw.mul_(1.0 - rate * decay)
+        raw.sub_(rate * direction)
+        update_mean(tensors[name], raw, weight)
 
 
 def cosine_schedule(done: float, warm_up: float = 0.0) -> float:

@@ -157,8 +157,8 @@ class ConvolutionalTraining:
         rows = shuffled(NAME, self._seed, self.runs, epoch, count).to(self._device)
         if not self._augmentation.is_identity:
             draws = self._augmentation.draw_epoch(count, self._seed, self.runs, epoch, self._device)
-            kept = self._distortions
-            self._distortions = draws if kept is None else kept.copy_(draws)
+            buffer = self._distortions
+            self._distortions = draws if buffer is None else buffer.copy_(draws)
         step = self._steps.get(tensors, self._step, self._total)
         self._total.zero_()
         batches = torch.split(rows, rule.batch_size, dim=1)
@@ -182,17 +182,13 @@ class ConvolutionalTraining:
         gradients = dict(
             zip(self._shapes, map(torch.stack, zip(*by_run, strict=True)), strict=True)
         )
-        clip = adamw.clip_factor(gradients, _CLIP)
-        count = tensors["adam.count"]
-        count += 1.0
-        biases = adamw.moment_biases(count)
-        weight = adamw.mean_weight(count, self.rule.averaging)
-        for name, gradient in gradients.items():
-            raw_tensor, first, second = (tensors[f"{k}.{name}"] for k in ("raw", "first", "second"))
-            clipped = gradient * adamw.per_tensor(clip, gradient)
-            raw_tensor.mul_(1.0 - self._rate * self.rule.weight_decay)
-            raw_tensor.sub_(self._rate * adamw.adam_direction(clipped, first, second, biases))
-            adamw.update_mean(tensors[name], raw_tensor, weight)
+        adamw.step(
+            tensors,
+            gradients,
+            lambda *_: (self._rate, self.rule.weight_decay),
+            clip=_CLIP,
+            averaging=self.rule.averaging,
+        )
 
     def _images(self, run: int, rows: Tensor) -> Tensor:
         """Grey levels (B, rows, columns), distorted."""

@@ -48,8 +48,8 @@ class DistortedData:
         if self._data is None:
             self._data = TeacherData(fresh[0], fresh[1], fresh[2], labels)
         else:
-            kept = self._data.inputs, self._data.coefficients, self._data.targets
-            for tensor, values in zip(kept, fresh, strict=True):
+            buffers = self._data.inputs, self._data.coefficients, self._data.targets
+            for tensor, values in zip(buffers, fresh, strict=True):
                 tensor.copy_(values)
         return self._data
 

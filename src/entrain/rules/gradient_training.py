@@ -349,21 +349,14 @@ class GradientTraining(ABC):
 
     def _update(self, tensors: Tensors, gradients: Tensors) -> None:
         """AdamW with clipped gradients, then the running mean."""
-        clip = adamw.clip_factor(gradients, self.protocol.clip)
-        count = tensors["adam.count"]
-        count += 1.0
-        biases = adamw.moment_biases(count)
-        weight = adamw.mean_weight(count, self.protocol.averaging)
-        for name, gradient in gradients.items():
-            raw, first, second = (tensors[f"{k}.{name}"] for k in ("raw", "first", "second"))
-            clipped = gradient * adamw.per_tensor(clip, gradient)
-            direction = adamw.adam_direction(clipped, first, second, biases)
-            rates = self._input_rate if name == "input_weights" else self._coupling_rate
-            rate = adamw.per_tensor(rates, gradient) * self._schedule
-            if name == "input_weights":
-                raw.mul_(1.0 - rate * self._decay)
-            raw.sub_(rate * direction)
-            adamw.update_mean(tensors[name], raw, weight)
+
+        def rates(name: str, gradient: Tensor) -> tuple[Tensor, Tensor | None]:
+            is_input = name == "input_weights"
+            rate = adamw.per_tensor(self._input_rate if is_input else self._coupling_rate, gradient)
+            return rate * self._schedule, self._decay if is_input else None
+
+        rule = self.protocol
+        adamw.step(tensors, gradients, rates, clip=rule.clip, averaging=rule.averaging)
 
     def validate(self, tensors: Tensors) -> Tensors:
         """Metrics (R,) of the task on the validation examples; of stopped runs any.

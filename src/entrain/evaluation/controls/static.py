@@ -138,20 +138,14 @@ class StaticTraining:
     @torch.no_grad()
     def _update(self, tensors: Tensors, gradients: Tensors, schedule: float) -> None:
         """AdamW with clipped gradients, then the running mean."""
-        clip = adamw.clip_factor(gradients, self.rule.clip)
-        count = tensors["adam.count"]
-        count += 1.0
-        biases = adamw.moment_biases(count)
-        weight = adamw.mean_weight(count, self.rule.averaging)
-        for name, gradient in gradients.items():
-            raw, first, second = (tensors[f"{k}.{name}"] for k in ("raw", "first", "second"))
-            clipped = gradient * adamw.per_tensor(clip, gradient)
-            direction = adamw.adam_direction(clipped, first, second, biases)
+
+        def rates(_: str, gradient: Tensor) -> tuple[Tensor, Tensor | None]:
             rate = adamw.per_tensor(self._rates * schedule, gradient)
-            if gradient.dim() == 3:  # weights
-                raw.mul_(1.0 - rate * adamw.per_tensor(self._decays, gradient))
-            raw.sub_(rate * direction)
-            adamw.update_mean(tensors[name], raw, weight)
+            weights = gradient.dim() == 3
+            return rate, adamw.per_tensor(self._decays, gradient) if weights else None
+
+        rule = self.rule
+        adamw.step(tensors, gradients, rates, clip=rule.clip, averaging=rule.averaging)
 
     def scores(self, parameters: Tensors, inputs: Tensor) -> Tensor:
         """Scores (R, B, O) of inputs (R, B, D), in time (R, B, T, D).
